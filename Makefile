@@ -1,0 +1,73 @@
+# Needs Python 3.11 or later, a C++20 compiler and make; everything else goes into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find src core -type f -not -name '*.pyc' -not -name '*.so') \
+           CMakeLists.txt pyproject.toml README.md LICENSE
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench asan wheel smoke clean
+
+help:
+	@echo "make demo   fit and prune a tree on German credit, show it and its accuracy"
+	@echo "make test   all tests"
+	@echo "make lint   ruff and mypy"
+	@echo "make bench  compare speed with other libraries"
+	@echo "make asan   kernel tests under AddressSanitizer and UBSan"
+	@echo "make wheel  build a wheel into dist/"
+	@echo "make smoke  install that wheel into an empty environment and try it"
+	@echo "make clean  remove everything that make created"
+
+# The build tools live in the environment too, not in a throw-away one: their paths stay the
+# same, so that only what changed is compiled again.
+$(VENV)/stamp-tools: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install -qq --group build
+	@touch $@
+
+$(VENV)/stamp-package: $(VENV)/stamp-tools $(SOURCES)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install -qq --no-build-isolation '.[dev]'
+	@touch $@
+
+demo: $(VENV)/stamp-package
+	$(BIN)/treewright demo --output-dir demo-output
+
+test: $(VENV)/stamp-package
+	$(BIN)/python -m pytest -q -n 2
+
+lint: $(VENV)/stamp-package
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/stamp-package
+	$(BIN)/python benchmarks/run.py
+
+# The sanitizers' runtimes must be loaded before Python; libstdc++ beside them, because
+# exceptions are thrown from a module that is loaded late. Python itself leaks on purpose.
+ASAN_LIBRARIES = $(foreach name,libasan.so libubsan.so libstdc++.so,$(shell $(CXX) -print-file-name=$(name)))
+asan: $(VENV)/stamp-package
+	$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_BUILD_TYPE=Debug -DTREEWRIGHT_SANITIZE=ON \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DPython_EXECUTABLE=$(abspath $(BIN)/python)
+	$(BIN)/cmake --build build/asan
+	rm -rf build/asan/package
+	mkdir -p build/asan/package
+	cp -R src/treewright build/asan/package/
+	$(BIN)/cmake --install build/asan --prefix build/asan/package
+	PYTHONPATH=build/asan/package LD_PRELOAD="$(strip $(ASAN_LIBRARIES))" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  $(BIN)/python -m pytest -q tests/kernels
+
+wheel: $(VENV)/stamp-tools
+	rm -rf dist
+	$(BIN)/python -m pip wheel -qq --no-deps --wheel-dir dist -C build-dir=build/wheel .
+
+smoke: wheel
+	rm -rf build/smoke
+	$(PYTHON) -m venv build/smoke
+	build/smoke/bin/python -m pip install -qq dist/treewright-*.whl
+	cd build/smoke && bin/python ../../tools/smoke.py
+
+clean:
+	rm -rf $(VENV) build dist demo-output bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

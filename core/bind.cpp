@@ -1,0 +1,9 @@
+// The compiled module.
+#include "module.hpp"
+
+NB_MODULE(_core, m) {
+  treewright::bind_flags(m);
+  treewright::bind_grow(m);
+  treewright::bind_predict(m);
+  treewright::bind_prune(m);
+}

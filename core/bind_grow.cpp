@@ -1,0 +1,323 @@
+// Python's door to the growth loop: flat arrays in, flat arrays out.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "assemble.hpp"
+#include "choose/factory.hpp"
+#include "grow.hpp"
+#include "module.hpp"
+
+namespace nb = nanobind;
+
+namespace treewright {
+namespace {
+
+template <class T>
+using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+nb::object to_numpy(std::vector<T> values, std::vector<std::size_t> shape = {}) {
+  auto* owner = new std::vector<T>(std::move(values));
+  if (shape.empty()) shape = {owner->size()};
+  nb::capsule capsule(owner, [](void* at) noexcept { delete static_cast<std::vector<T>*>(at); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), shape.size(), shape.data(), capsule));
+}
+
+template <class T>
+T get(const nb::dict& d, const char* key) {
+  return nb::cast<T>(d[key]);
+}
+
+// Reads a table's columns in place; the arrays outlive the call because the caller holds them.
+std::vector<Column> read_columns(const nb::list& arrays, const nb::dict& params, i64& n_rows) {
+  const auto categories = get<std::vector<i32>>(params, "n_categories");
+  const auto ordered = get<std::vector<bool>>(params, "ordered");
+  const auto multiway = get<std::vector<bool>>(params, "multiway");
+  std::vector<Column> columns;
+  for (std::size_t f = 0; f < arrays.size(); ++f) {
+    auto a = nb::cast<nb::ndarray<nb::device::cpu, nb::ro>>(arrays[f]);
+    Column c;
+    c.data = a.data();
+    c.stride = a.stride(0) * static_cast<i64>(a.itemsize());
+    c.n_categories = categories[f];
+    c.ordered = ordered[f];
+    c.multiway = multiway[f];
+    c.type = a.dtype() == nb::dtype<float>()    ? ColumnType::f32
+             : a.dtype() == nb::dtype<double>() ? ColumnType::f64
+                                                : ColumnType::code;
+    if (c.type == ColumnType::code && a.dtype() != nb::dtype<i32>()) {
+      throw nb::type_error("columns must be float32, float64 or int32");
+    }
+    n_rows = static_cast<i64>(a.shape(0));
+    columns.push_back(c);
+  }
+  return columns;
+}
+
+Params read_params(const nb::dict& d) {
+  Params p;
+  p.task = get<bool>(d, "classification") ? Task::classes : Task::numbers;
+  p.gaps = static_cast<GapPolicy>(get<int>(d, "gaps"));
+  p.closed = get<bool>(d, "closed");
+  p.random_cut = get<bool>(d, "random_cut");
+  p.zero_gain = get<bool>(d, "zero_gain");
+  p.max_surrogates = get<i32>(d, "max_surrogates");
+  p.surrogate_share = get<bool>(d, "surrogate_share");
+  p.surrogate_stop = get<bool>(d, "surrogate_stop");
+  p.max_exhaustive = get<i32>(d, "max_exhaustive");
+  p.max_depth = get<i32>(d, "max_depth");
+  p.max_leaves = get<i64>(d, "max_leaves");
+  p.min_split = get<i64>(d, "min_split");
+  p.min_leaf = get<i64>(d, "min_leaf");
+  p.min_weight_leaf = get<double>(d, "min_weight_leaf");
+  p.min_gain = get<double>(d, "min_gain");
+  p.min_risk = get<double>(d, "min_risk");
+  p.max_features = get<i32>(d, "max_features");
+  p.monotonic = get<std::vector<i32>>(d, "monotonic");
+  p.seed = get<u64>(d, "seed");
+  p.n_threads = get<i32>(d, "n_threads");
+  return p;
+}
+
+// Holds what the targets point to.
+struct TargetHolder {
+  Array<i32> label;
+  Array<double> y, weight;
+};
+
+void read_targets(const nb::dict& d, Targets& t, TargetHolder& holder, bool classes) {
+  if (classes) {
+    holder.label = get<Array<i32>>(d, "y");
+    t.label = holder.label.data();
+    t.n_classes = get<i32>(d, "n_classes");
+    if (t.n_classes > 65535) throw nb::value_error("more than 65535 classes");
+  } else {
+    holder.y = get<Array<double>>(d, "y");
+    t.y = holder.y.data();
+    t.n_outputs = get<i32>(d, "n_outputs");
+  }
+  if (!d["weight"].is_none()) {
+    holder.weight = get<Array<double>>(d, "weight");
+    t.weight = holder.weight.data();
+  }
+  t.split_factor = get<std::vector<double>>(d, "split_factor");
+  t.risk_factor = get<std::vector<double>>(d, "risk_factor");
+  t.loss = get<std::vector<double>>(d, "loss");
+  t.criterion_loss = get<std::vector<double>>(d, "criterion_loss");
+}
+
+nb::object matrix(const double* values, i64 rows, i32 width) {
+  return to_numpy(std::vector<double>(values, values + rows * width),
+                  {static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
+}
+
+// A Python function over all cuts, or the address of a compiled function of one cut.
+std::unique_ptr<Chooser> user_chooser(const nb::dict& d) {
+  const nb::object function = d["user"];
+  if (nb::isinstance<nb::int_>(function)) {
+    using OneCut = double (*)(const double*, const double*, i64);
+    const auto call = reinterpret_cast<OneCut>(nb::cast<std::uintptr_t>(function));
+    return make_user(
+        [call](const double* left, const double* right, i64 n, i32 width, double* out) {
+          for (i64 i = 0; i < n; ++i) out[i] = call(left + i * width, right + i * width, width);
+        },
+        false);
+  }
+  return make_user(
+      [function](const double* left, const double* right, i64 n, i32 width, double* out) {
+        nb::gil_scoped_acquire gil;
+        const nb::object scores = function(matrix(left, n, width), matrix(right, n, width));
+        const auto array = nb::cast<Array<double>>(scores);
+        if (array.ndim() != 1 || static_cast<i64>(array.shape(0)) != n) {
+          throw nb::value_error("the criterion must return one score per cut");
+        }
+        std::memcpy(out, array.data(), sizeof(double) * n);
+      },
+      true);
+}
+
+std::unique_ptr<Chooser> chooser_for(const nb::dict& d) {
+  const auto name = get<std::string>(d, "criterion");
+  if (name == "gini") return make_gini();
+  if (name == "generalized_gini") return make_generalized_gini();
+  if (name == "entropy") return make_entropy();
+  if (name == "error") return make_error();
+  if (name == "squared_error") return make_squared();
+  if (name == "poisson") return make_poisson();
+  if (name == "absolute_error") return make_absolute();
+  if (name == "user") return user_chooser(d);
+  throw nb::value_error("unknown criterion");
+}
+
+NumberCriterion number_criterion(const std::string& name) {
+  if (name == "absolute_error") return NumberCriterion::absolute;
+  if (name == "poisson") return NumberCriterion::poisson;
+  return NumberCriterion::squared;
+}
+
+template <class T>
+void copy_list(const nb::dict& d, const char* key, std::vector<T>& to) {
+  if (d.contains(key)) to = nb::cast<std::vector<T>>(d[key]);
+}
+
+// The answer of a Python chooser: None, or a dict that describes a split.
+bool read_split(const nb::object& answer, const Problem& p, Split& split, i64& id) {
+  if (answer.is_none()) return false;
+  const auto d = nb::cast<nb::dict>(answer);
+  split.kind = static_cast<SplitKind>(get<int>(d, "kind"));
+  split.feature = get<i32>(d, "feature");
+  split.closed = get<bool>(d, "closed");
+  split.n_branches = get<i32>(d, "n_branches");
+  split.gain = get<double>(d, "gain");
+  split.gap_branch = get<i32>(d, "gap_branch");
+  id = get<i64>(d, "id");
+  copy_list(d, "breaks", split.breaks);
+  copy_list(d, "codes", split.codes);
+  copy_list(d, "branches", split.branches);
+  copy_list(d, "term_feature", split.term_feature);
+  copy_list(d, "term_weight", split.term_weight);
+  if (split.n_branches < 2) throw nb::value_error("a split needs at least two branches");
+  return true;
+}
+
+AskPython ask_python(const nb::object& choose, const Problem& p) {
+  return [choose, &p](const NodeFacts& facts, Split& split, i64& id) {
+    nb::gil_scoped_acquire gil;
+    const nb::object weights = facts.weights.empty() ? nb::none() : to_numpy(facts.weights);
+    return read_split(choose(to_numpy(facts.rows), weights, facts.depth), p, split, id);
+  };
+}
+
+nb::dict splits_dict(FlatSplits s) {
+  nb::dict d;
+  d["kind"] = to_numpy(std::move(s.kind));
+  d["feature"] = to_numpy(std::move(s.feature));
+  d["closed"] = to_numpy(std::move(s.closed)).attr("view")("bool");
+  d["reversed"] = to_numpy(std::move(s.reversed)).attr("view")("bool");
+  d["break_offset"] = to_numpy(std::move(s.break_offset));
+  d["breaks"] = to_numpy(std::move(s.breaks));
+  d["code_offset"] = to_numpy(std::move(s.code_offset));
+  d["codes"] = to_numpy(std::move(s.codes));
+  d["branches"] = to_numpy(std::move(s.branches));
+  d["term_offset"] = to_numpy(std::move(s.term_offset));
+  d["term_feature"] = to_numpy(std::move(s.term_feature));
+  d["term_weight"] = to_numpy(std::move(s.term_weight));
+  return d;
+}
+
+nb::dict tree_dict(FlatTree t, std::size_t width) {
+  const std::size_t n = t.first_child.size();
+  nb::dict d;
+  d["first_child"] = to_numpy(std::move(t.first_child));
+  d["n_children"] = to_numpy(std::move(t.n_children));
+  d["splits"] = splits_dict(std::move(t.splits));
+  d["default"] = to_numpy(std::move(t.gap_branch));
+  d["surrogate_offset"] = to_numpy(std::move(t.surrogate_offset));
+  d["surrogates"] = splits_dict(std::move(t.surrogates));
+  d["surrogate_agreement"] = to_numpy(std::move(t.agreement));
+  d["surrogate_adjusted"] = to_numpy(std::move(t.adjusted));
+  d["n_samples"] = to_numpy(std::move(t.n_samples));
+  d["weight"] = to_numpy(std::move(t.weight));
+  d["value"] = to_numpy(std::move(t.value), {n, width});
+  d["impurity"] = to_numpy(std::move(t.impurity));
+  d["gain"] = to_numpy(std::move(t.gain));
+  d["python_id"] = to_numpy(std::move(t.python_id));
+  return d;
+}
+
+// Everything a call needs, read from Python with the GIL held.
+struct Call {
+  Problem problem;
+  GrowOptions options;
+  TargetHolder holder;
+  std::unique_ptr<Chooser> chooser;
+
+  Call(const nb::list& columns, const nb::dict& params) {
+    problem.params = read_params(params);
+    problem.columns = read_columns(columns, params, problem.n_rows);
+    read_targets(params, problem.targets, holder, problem.is_classification());
+    const auto criterion = get<std::string>(params, "criterion");
+    problem.squares = criterion == "user" && !problem.is_classification();
+    options.numbers = number_criterion(criterion);
+    const nb::object choose = params["choose"];
+    if (choose.is_none()) {
+      chooser = chooser_for(params);
+      options.chooser = chooser.get();
+    } else {
+      options.ask = ask_python(choose, problem);
+      problem.searchable = false;
+    }
+    const nb::object progress = params["progress"];
+    options.poll = [progress](double done) {
+      nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals()) throw nb::python_error();
+      if (!progress.is_none()) progress(done);
+    };
+  }
+};
+
+nb::dict grow_tree(nb::list columns, nb::dict params) {
+  Call call(columns, params);
+  FlatTree tree;
+  {
+    nb::gil_scoped_release release;
+    tree = assemble(call.problem, grow(call.problem, call.options));
+  }
+  const Problem& p = call.problem;
+  return tree_dict(std::move(tree), p.is_classification() ? p.targets.n_classes : p.targets.n_outputs);
+}
+
+// The best candidate of each feature over all rows given, and surrogates of one of them.
+nb::list score_candidates(nb::list columns, nb::dict params, i32 primary) {
+  Call call(columns, params);
+  std::vector<std::pair<Candidate, Split>> found;
+  std::vector<Surrogate> surrogates;
+  {
+    nb::gil_scoped_release release;
+    found = candidates(call.problem, call.options, primary, &surrogates);
+  }
+  nb::list out;
+  auto describe = [](const Split& s, nb::dict& d) {
+    d["kind"] = static_cast<int>(s.kind);
+    d["breaks"] = nb::cast(s.breaks);
+    d["codes"] = nb::cast(s.codes);
+    d["branches"] = nb::cast(s.branches);
+    d["n_branches"] = s.n_branches;
+    d["reversed"] = s.reversed;
+    d["feature"] = s.feature;
+  };
+  for (const auto& [candidate, split] : found) {
+    nb::dict d;
+    describe(split, d);
+    d["feature"] = candidate.feature;
+    d["found"] = candidate.kind != CandidateKind::none;
+    d["gain"] = split.gain;
+    d["gaps_left"] = candidate.gaps_left;
+    nb::list rows;
+    if (candidate.feature == primary) {
+      for (const Surrogate& s : surrogates) {
+        nb::dict row;
+        describe(s.split, row);
+        row["agreement"] = s.agreement;
+        row["adjusted"] = s.adjusted;
+        rows.append(row);
+      }
+    }
+    d["surrogates"] = rows;
+    out.append(d);
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_grow(nb::module_& m) {
+  m.def("grow", &grow_tree, nb::arg("columns"), nb::arg("params"));
+  m.def("candidates", &score_candidates, nb::arg("columns"), nb::arg("params"), nb::arg("primary"));
+}
+
+}  // namespace treewright

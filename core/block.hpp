@@ -1,0 +1,88 @@
+// A block: instances with their targets and their columns in a searchable form.
+//
+// Sorted features keep one Entry array each; the entries of a node are contiguous and stay sorted
+// because splits move them by stable partition. Coded features (few distinct values, or
+// categories) keep one code per instance and need no moving. Small blocks use 16-bit ids: half
+// the memory traffic, and everything a subtree touches fits the cache.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "types.hpp"
+
+namespace treewright {
+
+enum class Store : u8 { sorted, coded };
+
+// How a feature is kept, the same for all blocks of a fit.
+struct FeatureInfo {
+  Store store = Store::sorted;
+  i32 slot = 0;         // among the features of the same store
+  u8 code_bytes = 1;    // coded: width of a code
+  u32 n_codes = 0;      // coded: codes 0 … n_codes − 1; all bits set is a gap
+  bool has_gaps = false;
+  bool constant = false;
+  std::vector<double> code_value;  // coded continuous feature: value of each code
+};
+
+template <class Id>
+struct Entry {
+  Id rank, id;
+};
+
+template <class Id>
+constexpr Id kGap = static_cast<Id>(~Id{0});
+
+// Largest block with 16-bit ids; rank 65535 is the gap.
+constexpr i64 kSmallBlock = 65535;
+
+struct TargetArrays {
+  const u16* label = nullptr;   // classification
+  const i64* weight = nullptr;  // scaled; null: every weight is one
+  const i64* wy = nullptr;      // scaled w·y, n × n_outputs
+  const i64* wy2 = nullptr;     // scaled w·y², only for a user's criterion
+  const double* y = nullptr;    // n × n_outputs
+};
+
+template <class Id>
+struct Block {
+  i64 n = 0;
+  const u32* source = nullptr;  // table row of each instance; null: the same number
+  TargetArrays target;
+  std::vector<Entry<Id>*> entries;   // per sorted slot
+  std::vector<const u8*> codes;      // per coded slot, of the feature's width
+  Id* ids = nullptr;                 // instances, a node's contiguous and ascending
+  u8* side = nullptr;                // branch of each instance while its node is split
+  std::vector<std::unique_ptr<char[]>> memory;  // owns whatever of the above it made
+
+  u32 row(Id id) const { return source ? source[id] : static_cast<u32>(id); }
+
+  template <class T>
+  T* allocate(i64 count) {
+    memory.emplace_back(new char[static_cast<std::size_t>(count) * sizeof(T) + 64]);
+    const auto at = reinterpret_cast<std::uintptr_t>(memory.back().get());
+    return reinterpret_cast<T*>((at + 63) & ~std::uintptr_t{63});
+  }
+};
+
+// Reads a code of width 1, 2 or 4 bytes; a gap is kGap<u32>.
+template <class Code>
+inline u32 read_code(const u8* codes, i64 id) {
+  const Code c = reinterpret_cast<const Code*>(codes)[id];
+  return c == static_cast<Code>(~Code{0}) ? kGap<u32> : static_cast<u32>(c);
+}
+
+// Calls f with a value of the code's type.
+template <class F>
+inline void with_code_type(u8 bytes, F&& f) {
+  if (bytes == 1) {
+    f(u8{});
+  } else if (bytes == 2) {
+    f(u16{});
+  } else {
+    f(u32{});
+  }
+}
+
+}  // namespace treewright

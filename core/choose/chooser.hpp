@@ -1,0 +1,90 @@
+// The seam of the growth loop: choose(node) → Split or none.
+//
+// A compiled chooser scores one feature at a time (so that threads can share a large node) and
+// the loop picks the winner; a Python chooser answers for the whole node.
+#pragma once
+
+#include <vector>
+
+#include "../criteria/criterion.hpp"
+#include "../philox.hpp"
+#include "../problem.hpp"
+
+namespace treewright {
+
+// A node as a chooser sees it.
+template <class Id>
+struct NodeView {
+  const Problem& problem;
+  Block<Id>& block;
+  i64 begin, end;
+  const i64* stats;  // of the node's instances
+  CriterionView criterion;
+  double lower = -kInf, upper = kInf;  // bounds of monotonic constraints
+  u64 path = 0;
+  i32 depth = 0;
+
+  i64 size() const { return end - begin; }
+};
+
+enum class CandidateKind : u8 { none, sorted_cut, group_cut, subset_mask, multiway, only_gaps };
+
+// The best split of one feature. Enough to compare and to build the Split again.
+struct Candidate {
+  CandidateKind kind = CandidateKind::none;
+  i32 feature = -1;
+  double gain = -kInf;
+  double scale = 0;      // magnitude of the sums behind the gain: its rounding error
+  i64 cut = 0;           // entries or groups on the left
+  u64 mask = 0;          // subset_mask: groups on the left
+  bool gaps_left = false;
+  bool learned_gaps = false;  // gaps took part in the score
+  double threshold = 0;  // random cuts only
+
+  // Whether this beats a candidate of an earlier feature or position.
+  bool beats(const Candidate& other) const {
+    if (kind == CandidateKind::none) return false;
+    if (other.kind == CandidateKind::none) return true;
+    return gain > other.gain + kTie * std::abs(other.gain) + 1e-15 * other.scale;
+  }
+};
+
+// The groups of a coded feature at a node, ascending by code.
+struct Groups {
+  std::vector<u32> code;
+  std::vector<i64> count;
+  std::vector<i64> stats;  // n_stats each
+  i64 gap_count = 0;
+  std::vector<i64> gap_stats;
+  std::vector<i32> order;  // positions in the order in which cuts are tried
+
+  i32 size() const { return static_cast<i32>(code.size()); }
+};
+
+// Buffers of one thread.
+struct Scratch {
+  Groups groups;
+  std::vector<u32> slot;       // code → group, valid where stamp matches
+  std::vector<u32> stamp;
+  u32 epoch = 0;
+  std::vector<i64> dense;      // dense table of small features
+  std::vector<i64> left, right, known;
+  std::vector<double> numbers, more_numbers;
+  std::vector<u32> map;        // instance → instance of a child block
+  std::vector<char> bytes;
+  std::vector<i32> wide;       // branches of a node with very many of them,
+  bool is_wide = false;        // where this is set
+};
+
+class Chooser {
+ public:
+  virtual ~Chooser() = default;
+  // Scores the best split of one feature.
+  virtual Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) = 0;
+  virtual Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) = 0;
+  // Orders groups for nominal cuts, exactly as `best` did.
+  virtual void order_groups(const CriterionView& view, const Problem& p, Groups& groups) = 0;
+  virtual bool needs_gil() const { return false; }
+};
+
+}  // namespace treewright

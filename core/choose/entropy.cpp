@@ -1,0 +1,10 @@
+#include "../criteria/entropy.hpp"
+
+#include "exhaustive.hpp"
+#include "factory.hpp"
+
+namespace treewright {
+
+std::unique_ptr<Chooser> make_entropy() { return std::make_unique<Exhaustive<Entropy>>(); }
+
+}  // namespace treewright

@@ -1,0 +1,274 @@
+// The exhaustive search: every cut of a feature, scored by criterion C.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
+#include "cuts.hpp"
+#include "groups.hpp"
+#include "order.hpp"
+#include "random.hpp"
+#include "sorted.hpp"
+
+#include "../criteria/gini.hpp"
+#include "../criteria/squared.hpp"
+
+namespace treewright {
+
+template <class C>
+class Exhaustive : public Chooser {
+ public:
+  Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
+    return search(node, feature, scratch);
+  }
+  Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) override {
+    return search(node, feature, scratch);
+  }
+  void order_groups(const CriterionView& view, const Problem& p, Groups& groups) override {
+    order_by_profile(view, p, groups);
+  }
+
+ private:
+  template <class Id>
+  Candidate search(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+    const Problem& p = node.problem;
+    Candidate best;
+    best.feature = feature;
+    const bool in_order = p.features[feature].store == Store::sorted;
+    if (!in_order) build_groups(node, feature, scratch);
+    if (p.params.random_cut && !p.columns[feature].multiway) {
+      in_order ? random_entry(node, feature, scratch, best)
+               : random_group(node, feature, scratch, best);
+    } else {
+      in_order ? sorted(node, feature, scratch, best) : grouped(node, feature, scratch, best);
+    }
+    return best;
+  }
+
+  // Runs `scan(pass, left stats, extra rows on the left)` once, or once per side for gaps.
+  template <class Id, class Scan>
+  void passes(const NodeView<Id>& node, i64 n_gaps, const i64* gap_stats, Scratch& scratch,
+              Candidate& best, Scan&& scan) {
+    const Problem& p = node.problem;
+    const i32 s = p.n_stats;
+    const double whole = C::side(node.stats, node.criterion);
+    auto run = [&](const Pass& pass, const i64* start, i64 extra) {
+      if (start) {
+        scratch.left.assign(start, start + s);
+      } else {
+        scratch.left.assign(s, 0);
+      }
+      scratch.right.resize(s);
+      scan(pass, scratch.left.data(), scratch.right.data(), extra);
+    };
+    if (!n_gaps) {
+      run({node.stats, node.size(), whole}, nullptr, 0);
+      return;
+    }
+    if (p.params.gaps == GapPolicy::learned) {
+      run({node.stats, node.size(), whole, false, true}, nullptr, 0);
+      // Known against gap is a test as well: everything known goes left.
+      for (i32 k = 0; k < s; ++k) scratch.left[k] = node.stats[k] - gap_stats[k];
+      const Admission admission(node, best.feature);
+      consider<C>(node, {node.stats, node.size(), whole, false, true}, admission,
+                  scratch.left.data(), scratch.right.data(), node.size() - n_gaps, 0, 0, best,
+                  CandidateKind::only_gaps);
+      run({node.stats, node.size(), whole, true, true}, gap_stats, n_gaps);
+      return;
+    }
+    scratch.known.resize(s);
+    for (i32 k = 0; k < s; ++k) scratch.known[k] = node.stats[k] - gap_stats[k];
+    const bool own = p.params.gaps == GapPolicy::own_branch;
+    const double base = own ? whole - C::side(gap_stats, node.criterion)
+                            : C::side(scratch.known.data(), node.criterion);
+    run({scratch.known.data(), node.size() - n_gaps, base}, nullptr, 0);
+  }
+
+  template <class Id>
+  void sorted(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+    const Problem& p = node.problem;
+    const Entry<Id>* entries = node.block.entries[p.features[feature].slot] + node.begin;
+    const i64 n = node.size();
+    if (entries[0].rank == entries[n - 1].rank) return;
+    const Admission admission(node, feature);
+    const bool gaps = entries[n - 1].rank == kGap<Id>;
+    if (p.unit && !gaps && admission.plain() && fast(node, entries, admission, scratch, best)) return;
+    const i64 known = count_known(entries, n);
+    std::vector<i64> gap_stats(p.n_stats, 0);
+    for (i64 i = known; i < n; ++i) {
+      add_any(p, node.block.target, entries[i].id, gap_stats.data());
+    }
+    passes(node, n - known, gap_stats.data(), scratch, best,
+           [&](const Pass& pass, i64* left, i64* right, i64 extra) {
+             if (p.unit) {
+               scan_any<C, true>(node, entries, known, pass, admission, extra, left, right, best);
+             } else {
+               scan_any<C, false>(node, entries, known, pass, admission, extra, left, right, best);
+             }
+           });
+  }
+
+  template <class Id>
+  void random_entry(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+    const Problem& p = node.problem;
+    const Entry<Id>* entries = node.block.entries[p.features[feature].slot] + node.begin;
+    const i64 n = node.size(), known = count_known(entries, n);
+    std::vector<i64> gap_stats(p.n_stats, 0);
+    for (i64 i = known; i < n; ++i) add_any(p, node.block.target, entries[i].id, gap_stats.data());
+    const i64 cut = random_entry_cut(node, feature, entries, known, best.threshold);
+    const Admission admission(node, feature);
+    passes(node, n - known, gap_stats.data(), scratch, best,
+           [&](const Pass& pass, i64* left, i64* right, i64 extra) {
+             if (!cut) return;
+             for (i64 i = 0; i < cut; ++i) add_any(p, node.block.target, entries[i].id, left);
+             consider<C>(node, pass, admission, left, right, cut + extra, cut, 0, best,
+                         CandidateKind::sorted_cut);
+           });
+  }
+
+  template <class Id>
+  void random_group(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+    const Problem& p = node.problem;
+    Groups& g = scratch.groups;
+    if (!g.size()) return;
+    const i64 cut = random_group_cut(node, feature, g, best.threshold);
+    const Admission admission(node, feature);
+    passes(node, g.gap_count, g.gap_stats.data(), scratch, best,
+           [&](const Pass& pass, i64* left, i64* right, i64 n_left) {
+             if (!cut) return;
+             for (i64 i = 0; i < cut; ++i) {
+               const i64 k = g.order[i];
+               n_left += g.count[k];
+               for (i32 j = 0; j < p.n_stats; ++j) left[j] += g.stats[k * p.n_stats + j];
+             }
+             consider<C>(node, pass, admission, left, right, n_left, cut, 0, best,
+                         CandidateKind::group_cut);
+           });
+  }
+
+  // The loops of the common cases; false where there is none.
+  template <class Id>
+  bool fast(const NodeView<Id>& node, const Entry<Id>* entries, const Admission& admission,
+            Scratch& scratch, Candidate& best) {
+    if constexpr (std::is_same_v<C, Gini>) {
+      if (node.criterion.factor) return false;
+      if (node.criterion.n_classes == 2) {
+        scan_two_classes(node, entries, admission.min_leaf, best);
+      } else {
+        scan_classes(node, entries, admission.min_leaf, scratch,
+                     C::side(node.stats, node.criterion), best);
+      }
+      return true;
+    }
+    if constexpr (std::is_same_v<C, SquaredError>) {
+      if (node.criterion.n_outputs != 1) return false;
+      scan_numbers(node, entries, admission.min_leaf, best);
+      return true;
+    }
+    return false;
+  }
+
+  template <class Id>
+  void grouped(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+    const Problem& p = node.problem;
+    Groups& g = scratch.groups;
+    if (g.size() < 1 || (g.size() < 2 && !(g.gap_count && p.params.gaps == GapPolicy::learned))) return;
+    const Column& column = p.columns[feature];
+    if (column.multiway) {
+      multiway(node, scratch, best);
+      return;
+    }
+    const Admission admission(node, feature);
+    const bool subsets = !column.ordered;
+    const bool all = subsets && !order_is_optimal(p) && g.size() <= p.params.max_exhaustive;
+    if (subsets && !all) order_by_profile(node.criterion, p, g);
+    passes(node, g.gap_count, g.gap_stats.data(), scratch, best,
+           [&](const Pass& pass, i64* left, i64* right, i64 extra) {
+             if (all) {
+               try_subsets(node, g, pass, admission, left, right, extra, best);
+             } else {
+               try_order(node, g, pass, admission, left, right, extra, best);
+             }
+           });
+  }
+
+  template <class Id>
+  void try_order(const NodeView<Id>& node, const Groups& g, const Pass& pass,
+                 const Admission& admission, i64* left, i64* right, i64 n_left, Candidate& best) {
+    const i32 s = node.problem.n_stats;
+    for (i32 i = 0; i + 1 < g.size(); ++i) {
+      const i32 k = g.order[i];
+      n_left += g.count[k];
+      const i64* stats = g.stats.data() + static_cast<i64>(k) * s;
+      for (i32 j = 0; j < s; ++j) left[j] += stats[j];
+      consider<C>(node, pass, admission, left, right, n_left, i + 1, 0, best,
+                  CandidateKind::group_cut);
+    }
+  }
+
+  // Every subset in Gray code order: one group moves at a time, the last stays on the right.
+  template <class Id>
+  void try_subsets(const NodeView<Id>& node, const Groups& g, const Pass& pass,
+                   const Admission& admission, i64* left, i64* right, i64 n_left, Candidate& best) {
+    const i32 s = node.problem.n_stats;
+    const u64 count = u64{1} << (g.size() - 1);
+    u64 mask = 0;
+    for (u64 i = 1; i < count; ++i) {
+      const i32 k = std::countr_zero(i);
+      mask ^= u64{1} << k;
+      const i64 sign = (mask >> k) & 1 ? 1 : -1;
+      n_left += sign * g.count[k];
+      const i64* stats = g.stats.data() + static_cast<i64>(k) * s;
+      for (i32 j = 0; j < s; ++j) left[j] += sign * stats[j];
+      consider<C>(node, pass, admission, left, right, n_left, 0, mask, best,
+                  CandidateKind::subset_mask);
+    }
+  }
+
+  // One branch per group. Learned gaps join the group where they cost least.
+  template <class Id>
+  void multiway(const NodeView<Id>& node, Scratch& scratch, Candidate& best) {
+    const Problem& p = node.problem;
+    const Groups& g = scratch.groups;
+    const i32 s = p.n_stats;
+    if (g.size() < 2) return;
+    double score = 0;
+    const double min_weight = p.params.min_weight_leaf / p.weight_unit;
+    for (i32 i = 0; i < g.size(); ++i) {
+      const double weight =
+          static_cast<double>(p.weight_of(g.stats.data() + static_cast<i64>(i) * s));
+      if (g.count[i] < p.params.min_leaf || weight < min_weight) return;
+      score += C::side(g.stats.data() + static_cast<i64>(i) * s, node.criterion);
+    }
+    scratch.known.assign(node.stats, node.stats + s);
+    if (g.gap_count) {
+      if (p.params.gaps == GapPolicy::own_branch) {
+        score += C::side(g.gap_stats.data(), node.criterion);
+      } else if (p.params.gaps == GapPolicy::learned) {
+        double change = -kInf;
+        scratch.left.resize(s);
+        for (i32 i = 0; i < g.size(); ++i) {
+          const i64* stats = g.stats.data() + static_cast<i64>(i) * s;
+          for (i32 j = 0; j < s; ++j) scratch.left[j] = stats[j] + g.gap_stats[j];
+          const double joined =
+              C::side(scratch.left.data(), node.criterion) - C::side(stats, node.criterion);
+          if (joined > change) {
+            change = joined;
+            best.cut = i;
+          }
+        }
+        score += change;
+        best.learned_gaps = true;
+      } else {
+        for (i32 j = 0; j < s; ++j) scratch.known[j] -= g.gap_stats[j];
+      }
+    }
+    const double base = C::side(scratch.known.data(), node.criterion);
+    best.kind = CandidateKind::multiway;
+    best.gain = score - base;
+    best.scale = std::abs(base);
+  }
+};
+
+}  // namespace treewright

@@ -1,0 +1,10 @@
+#include "../criteria/gini.hpp"
+
+#include "exhaustive.hpp"
+#include "factory.hpp"
+
+namespace treewright {
+
+std::unique_ptr<Chooser> make_gini() { return std::make_unique<Exhaustive<Gini>>(); }
+
+}  // namespace treewright

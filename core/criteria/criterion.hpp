@@ -1,0 +1,33 @@
+// What a criterion is.
+//
+// A criterion is a struct with one static function, side(stats, view): how well one side of a
+// split is told apart, in units where gain = side(left) + side(right) − side(parent) and more is
+// better. All are homogeneous in the weights, so scaled integers can be used as they are. The
+// same expression serves every side, so that a mirrored split has the same score to the bit.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "../problem.hpp"
+
+namespace treewright {
+
+// Constants of a node that criteria read.
+struct CriterionView {
+  i32 n_classes = 0;
+  i32 n_outputs = 1;
+  const double* factor = nullptr;  // class factors; null: all one
+  const double* loss = nullptr;    // generalised Gini
+  // Centre of the node per output, as an integer and a rest, in scaled units: subtracting it
+  // first keeps the digits of small gains.
+  std::vector<i64> centre;
+  std::vector<double> rest;
+};
+
+inline double class_weight(const CriterionView& v, const i64* stats, i32 k) {
+  const double x = static_cast<double>(stats[k]);
+  return v.factor ? x * v.factor[k] : x;
+}
+
+}  // namespace treewright

@@ -1,0 +1,97 @@
+// A block of its own for some instances of a node: to narrow ids, or to give a child instances
+// with weights of their own (fractional descent).
+#pragma once
+
+#include <memory>
+
+#include "choose/chooser.hpp"
+#include "problem.hpp"
+
+namespace treewright {
+
+// `picked` are instances of `from` in ascending order; `share` (or null) multiplies their weights.
+// `active` are the features that the new block needs.
+template <class To, class From>
+std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i64 begin, i64 end,
+                                   const std::vector<From>& picked, const double* share,
+                                   const std::vector<i32>& active, Scratch& scratch) {
+  auto block = std::make_shared<Block<To>>();
+  const i64 n = static_cast<i64>(picked.size());
+  block->n = n;
+  auto& map = scratch.map;
+  if (map.size() < static_cast<std::size_t>(from.n)) map.resize(from.n);
+  for (i64 i = begin; i < end; ++i) map[from.ids[i]] = kGap<u32>;
+  u32* source = block->template allocate<u32>(n);
+  block->ids = block->template allocate<To>(n);
+  block->side = block->template allocate<u8>(n);
+  for (i64 i = 0; i < n; ++i) {
+    map[picked[i]] = static_cast<u32>(i);
+    source[i] = from.row(picked[i]);
+    block->ids[i] = static_cast<To>(i);
+  }
+  block->source = source;
+
+  auto pick = [&](const auto* values, i64 width, bool scale) {
+    using T = std::remove_cv_t<std::remove_reference_t<decltype(*values)>>;
+    if (!values) return static_cast<T*>(nullptr);
+    T* out = block->template allocate<T>(n * width);
+    for (i64 i = 0; i < n; ++i) {
+      for (i64 k = 0; k < width; ++k) {
+        T v = values[static_cast<i64>(picked[i]) * width + k];
+        if constexpr (std::is_same_v<T, i64>) {
+          if (scale && share) v = std::llrint(static_cast<double>(v) * share[i]);
+        }
+        out[i * width + k] = v;
+      }
+    }
+    return out;
+  };
+  const i64 outputs = p.targets.n_outputs;
+  const TargetArrays& t = from.target;
+  if (p.is_classification()) {
+    block->target.label = pick(t.label, 1, false);
+  } else {
+    block->target.wy = pick(t.wy, outputs, true);
+    block->target.wy2 = pick(t.wy2, outputs, true);
+    block->target.y = pick(t.y, outputs, false);
+  }
+  block->target.weight = pick(t.weight, 1, true);
+
+  block->entries.assign(from.entries.size(), nullptr);
+  block->codes.assign(from.codes.size(), nullptr);
+  for (i32 f : active) {
+    const FeatureInfo& info = p.features[f];
+    if (info.store == Store::coded) {
+      with_code_type(info.code_bytes, [&](auto code) {
+        using Code = decltype(code);
+        const Code* values = reinterpret_cast<const Code*>(from.codes[info.slot]);
+        Code* out = block->template allocate<Code>(n);
+        for (i64 i = 0; i < n; ++i) out[i] = values[picked[i]];
+        block->codes[info.slot] = reinterpret_cast<const u8*>(out);
+      });
+      continue;
+    }
+    const Entry<From>* in = from.entries[info.slot];
+    Entry<To>* out = block->template allocate<Entry<To>>(n);
+    i64 count = 0;
+    From previous = in[begin].rank;
+    To rank = 0;
+    bool first = true;
+    for (i64 i = begin; i < end; ++i) {
+      const u32 id = map[in[i].id];
+      if (id == kGap<u32>) continue;
+      if (in[i].rank == kGap<From>) {
+        out[count++] = {kGap<To>, static_cast<To>(id)};
+        continue;
+      }
+      if (!first && in[i].rank != previous) ++rank;
+      first = false;
+      previous = in[i].rank;
+      out[count++] = {rank, static_cast<To>(id)};
+    }
+    block->entries[info.slot] = out;
+  }
+  return block;
+}
+
+}  // namespace treewright

@@ -1,0 +1,49 @@
+// The growth loop for exact trees.
+//
+// Large nodes are split one after another with the features shared among threads; once nodes are
+// small enough, whole subtrees are handed out. Every sum is an integer and every draw depends on
+// the node's path, so the tree is the same for any number of threads.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "choose/chooser.hpp"
+#include "numbers.hpp"
+#include "partition.hpp"
+#include "problem.hpp"
+
+namespace treewright {
+
+// Asks Python for the split of a node: rows and weights in, a Split or nothing out.
+struct NodeFacts {
+  std::vector<i64> rows;
+  std::vector<double> weights;  // empty: all one
+  i32 depth;
+};
+using AskPython = std::function<bool(const NodeFacts&, Split&, i64& node_id)>;
+
+struct GrowOptions {
+  Chooser* chooser = nullptr;     // or
+  AskPython ask;                  // a Python chooser
+  NumberCriterion numbers = NumberCriterion::squared;
+  double impurity_unit = 1;       // class criteria: gain per unit of weight
+  std::function<void(double)> poll;  // from the calling thread: progress in [0, 1]; may throw
+};
+
+using NodeList = std::vector<NodeRecord>;
+
+// All lists; list 0 holds the root. A record with child_list ≥ 0 stands for that list's root.
+struct Grown {
+  std::vector<NodeList> lists;
+};
+
+Grown grow(Problem& problem, const GrowOptions& options);
+
+// The best candidate of every feature at a node that holds all rows.
+std::vector<std::pair<Candidate, Split>> candidates(Problem& problem, const GrowOptions& options,
+                                                    i32 primary, std::vector<Surrogate>* surrogates);
+
+}  // namespace treewright

@@ -1,0 +1,13 @@
+// The registrars of the compiled module; each source file that binds functions has one.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace treewright {
+
+void bind_flags(nanobind::module_& m);
+void bind_grow(nanobind::module_& m);
+void bind_predict(nanobind::module_& m);
+void bind_prune(nanobind::module_& m);
+
+}  // namespace treewright

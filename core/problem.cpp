@@ -1,0 +1,217 @@
+// Preparation: targets to scaled integers, columns to sorted entries or codes.
+#include "problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sort.hpp"
+#include "threads.hpp"
+
+namespace treewright {
+namespace {
+
+// The power of two that scales values whose absolute sum is `bound` to a total below 2^62.
+double power_scale(double bound) {
+  if (!(bound > 0)) return 1;
+  int exponent = 0;
+  std::frexp(bound, &exponent);
+  return std::ldexp(1.0, std::clamp(61 - exponent, -900, 900));
+}
+
+bool all_one(const double* weight, i64 n) {
+  for (i64 i = 0; i < n; ++i) {
+    if (weight[i] != 1.0) return false;
+  }
+  return true;
+}
+
+bool all_integer(const double* weight, i64 n) {
+  double sum = 0;
+  for (i64 i = 0; i < n; ++i) {
+    if (weight[i] != std::floor(weight[i])) return false;
+    sum += weight[i];
+  }
+  return sum < 0x1p53;
+}
+
+std::vector<i64> scaled(const double* values, i64 count, double scale) {
+  std::vector<i64> out(count);
+  for (i64 i = 0; i < count; ++i) out[i] = std::llrint(values[i] * scale);
+  return out;
+}
+
+double absolute_sum(const std::vector<double>& values) {
+  double sum = 0;
+  for (double v : values) sum += std::abs(v);
+  return sum;
+}
+
+void scale_numbers(Problem& p) {
+  const Targets& t = p.targets;
+  const i64 n = p.n_rows, count = n * t.n_outputs;
+  std::vector<double> wy(count);
+  for (i64 i = 0; i < count; ++i) {
+    wy[i] = t.y[i] * (t.weight ? t.weight[i / t.n_outputs] : 1.0);
+  }
+  const double scale = power_scale(absolute_sum(wy));
+  p.wy = scaled(wy.data(), count, scale);
+  p.y_unit = 1 / scale;
+  if (p.squares) {
+    for (i64 i = 0; i < count; ++i) wy[i] *= t.y[i];
+    const double square_scale = power_scale(absolute_sum(wy));
+    p.wy2 = scaled(wy.data(), count, square_scale);
+    p.y2_unit = 1 / square_scale;
+  }
+}
+
+}  // namespace
+
+void scale_targets(Problem& p) {
+  const Targets& t = p.targets;
+  const i64 n = p.n_rows;
+  // Fractional descent splits weights, so they need room for fractions from the start.
+  const bool fractions = p.params.gaps == GapPolicy::fractional && p.any_gaps;
+  p.unit = !fractions && (!t.weight || all_one(t.weight, n));
+  if (!p.unit) {
+    std::vector<double> ones;
+    const double* weight = t.weight;
+    if (!weight) {
+      ones.assign(n, 1.0);
+      weight = ones.data();
+    }
+    double sum = 0;
+    for (i64 i = 0; i < n; ++i) sum += weight[i];
+    const double scale = !fractions && all_integer(weight, n) ? 1.0 : power_scale(sum);
+    p.weight = scaled(weight, n, scale);
+    p.weight_unit = 1 / scale;
+  }
+  if (p.is_classification()) {
+    p.label.resize(n);
+    for (i64 i = 0; i < n; ++i) p.label[i] = static_cast<u16>(t.label[i]);
+    p.n_stats = t.n_classes;
+  } else {
+    scale_numbers(p);
+    p.n_stats = 1 + t.n_outputs * (p.squares ? 2 : 1);
+  }
+  p.total.assign(p.n_stats, 0);
+  const TargetArrays all{p.label.data(), p.unit ? nullptr : p.weight.data(), p.wy.data(),
+                         p.wy2.data(), t.y};
+  with_target_kind(p, [&](auto classes, auto unit) {
+    for (i64 i = 0; i < n; ++i) {
+      add_instance<classes.value, unit.value>(p, all, i, p.total.data());
+    }
+  });
+}
+
+namespace {
+
+// Few distinct values: one byte per instance beats keeping the column sorted.
+constexpr u32 kMaxCodedValues = 255;
+
+// Codes of a categorical column in the narrowest width.
+template <class Code>
+void copy_codes(const Column& column, i64 n, u8* out, bool& gaps) {
+  Code* to = reinterpret_cast<Code*>(out);
+  for (i64 i = 0; i < n; ++i) {
+    const i32 c = column.code(i);
+    gaps |= c < 0;
+    to[i] = c < 0 ? static_cast<Code>(~Code{0}) : static_cast<Code>(c);
+  }
+}
+
+u8 width_for(u32 n_codes) { return n_codes <= 255 ? 1 : n_codes <= 65535 ? 2 : 4; }
+
+struct BuiltColumn {
+  std::unique_ptr<char[]> memory;
+  void* data = nullptr;
+};
+
+void* aligned(std::unique_ptr<char[]>& memory, std::size_t bytes) {
+  memory.reset(new char[bytes + 64]);
+  const auto at = reinterpret_cast<std::uintptr_t>(memory.get());
+  return reinterpret_cast<void*>((at + 63) & ~std::uintptr_t{63});
+}
+
+template <class Id>
+BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers& buffers) {
+  const Column& column = p.columns[f];
+  const i64 n = p.n_rows;
+  BuiltColumn built;
+  if (column.type == ColumnType::code) {
+    info.store = Store::coded;
+    info.n_codes = static_cast<u32>(column.n_categories);
+    info.code_bytes = width_for(info.n_codes);
+    built.data = aligned(built.memory, static_cast<std::size_t>(n) * info.code_bytes);
+    with_code_type(info.code_bytes, [&](auto code) {
+      copy_codes<decltype(code)>(column, n, static_cast<u8*>(built.data), info.has_gaps);
+    });
+    return built;
+  }
+  const Ranking ranking = rank_column(column, n, buffers);
+  const RankedRow* items = buffers.items.data();
+  info.has_gaps = ranking.n_known < n;
+  info.constant = ranking.n_distinct + info.has_gaps < 2;
+  if (ranking.n_distinct <= kMaxCodedValues) {
+    info.store = Store::coded;
+    info.n_codes = ranking.n_distinct;
+    info.code_value.resize(ranking.n_distinct);
+    u8* codes = static_cast<u8*>(built.data = aligned(built.memory, n));
+    for (u32 i = 0; i < ranking.n_known; ++i) {
+      codes[items[i].row] = static_cast<u8>(items[i].rank);
+      if (!i || items[i].rank != items[i - 1].rank) {
+        info.code_value[items[i].rank] = column.value(items[i].row);
+      }
+    }
+    for (i64 i = ranking.n_known; i < n; ++i) codes[items[i].row] = 255;
+    return built;
+  }
+  info.store = Store::sorted;
+  auto* entries = static_cast<Entry<Id>*>(
+      built.data = aligned(built.memory, static_cast<std::size_t>(n) * sizeof(Entry<Id>)));
+  for (i64 i = 0; i < n; ++i) {  // the rank of a gap is all ones in either width
+    entries[i] = {static_cast<Id>(items[i].rank), static_cast<Id>(items[i].row)};
+  }
+  return built;
+}
+
+}  // namespace
+
+template <class Id>
+std::shared_ptr<Block<Id>> root_block(Problem& p) {
+  const i64 n = p.n_rows;
+  auto block = std::make_shared<Block<Id>>();
+  block->n = n;
+  p.features.assign(p.n_features(), {});
+  const i32 n_features = p.searchable ? p.n_features() : 0;
+  p.any_gaps = !p.searchable;
+  std::vector<BuiltColumn> built(n_features);
+  const bool threaded = n * n_features > 50000;
+  std::vector<SortBuffers> buffers(std::max(1, p.params.n_threads));
+  parallel_for(n_features, threaded ? p.params.n_threads : 1, [&](i64 f, int t) {
+    built[f] = build_column<Id>(p, static_cast<i32>(f), p.features[f], buffers[t]);
+  });
+  for (i32 f = 0; f < n_features; ++f) {
+    FeatureInfo& info = p.features[f];
+    if (info.store == Store::sorted) {
+      info.slot = p.n_sorted++;
+      block->entries.push_back(static_cast<Entry<Id>*>(built[f].data));
+    } else {
+      info.slot = p.n_coded++;
+      block->codes.push_back(static_cast<const u8*>(built[f].data));
+    }
+    p.any_gaps |= info.has_gaps;
+    block->memory.push_back(std::move(built[f].memory));
+  }
+  scale_targets(p);
+  block->target = {p.label.data(), p.unit ? nullptr : p.weight.data(), p.wy.data(),
+                   p.squares ? p.wy2.data() : nullptr, p.targets.y};
+  block->ids = block->template allocate<Id>(n);
+  for (i64 i = 0; i < n; ++i) block->ids[i] = static_cast<Id>(i);
+  block->side = block->template allocate<u8>(n);
+  return block;
+}
+
+template std::shared_ptr<Block<u16>> root_block<u16>(Problem&);
+template std::shared_ptr<Block<u32>> root_block<u32>(Problem&);
+
+}  // namespace treewright

@@ -1,0 +1,83 @@
+// What one fit works on: columns, targets and parameters, prepared once.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "block.hpp"
+#include "types.hpp"
+
+namespace treewright {
+
+struct Problem {
+  Params params;
+  std::vector<Column> columns;
+  std::vector<FeatureInfo> features;
+  Targets targets;
+  i64 n_rows = 0;
+  i32 n_sorted = 0, n_coded = 0;
+  bool any_gaps = false;
+  bool searchable = true;  // false: a Python chooser searches, columns stay as they are
+
+  // Scaled targets over the rows (see scale_targets).
+  bool unit = true;  // all weights are one
+  i32 n_stats = 0;   // length of a stats vector
+  bool squares = false;  // stats carry w·y² as well
+  std::vector<u16> label;
+  std::vector<i64> weight, wy, wy2;
+  double weight_unit = 1;  // weight = scaled weight × weight_unit, a power of two
+  double y_unit = 1;
+  double y2_unit = 1;
+  std::vector<i64> total;  // stats of all rows
+  double gain_unit = 1;    // turns a criterion's gain into the tree's (share of the root)
+
+  i32 n_features() const { return static_cast<i32>(columns.size()); }
+  bool is_classification() const { return params.task == Task::classes; }
+
+  // Scaled weight of a stats vector.
+  i64 weight_of(const i64* stats) const {
+    if (!is_classification()) return stats[0];
+    i64 sum = 0;
+    for (i32 k = 0; k < targets.n_classes; ++k) sum += stats[k];
+    return sum;
+  }
+};
+
+// Adds one instance to a stats vector.
+template <bool Classes, bool Unit>
+inline void add_instance(const Problem& p, const TargetArrays& t, i64 id, i64* stats) {
+  if constexpr (Classes) {
+    stats[t.label[id]] += Unit ? 1 : t.weight[id];
+  } else {
+    const i32 outputs = p.targets.n_outputs;
+    stats[0] += Unit ? 1 : t.weight[id];
+    for (i32 o = 0; o < outputs; ++o) stats[1 + o] += t.wy[id * outputs + o];
+    if (p.squares) {
+      for (i32 o = 0; o < outputs; ++o) stats[1 + outputs + o] += t.wy2[id * outputs + o];
+    }
+  }
+}
+
+// Calls f(classes, unit) with compile-time flags.
+template <class F>
+inline void with_target_kind(const Problem& p, F&& f) {
+  if (p.is_classification()) {
+    p.unit ? f(std::true_type{}, std::true_type{}) : f(std::true_type{}, std::false_type{});
+  } else {
+    p.unit ? f(std::false_type{}, std::true_type{}) : f(std::false_type{}, std::false_type{});
+  }
+}
+
+inline void add_any(const Problem& p, const TargetArrays& t, i64 id, i64* stats) {
+  with_target_kind(p, [&](auto classes, auto unit) {
+    add_instance<classes.value, unit.value>(p, t, id, stats);
+  });
+}
+
+// Ranks or codes every column, scales weights and targets to integers (so that sums do not depend
+// on order) and builds the root block.
+template <class Id>
+std::shared_ptr<Block<Id>> root_block(Problem& p);
+
+}  // namespace treewright

@@ -1,0 +1,115 @@
+// Radix sort of float keys, least significant digit first.
+//
+// A float becomes an unsigned key of the same order. A double is sorted by its upper 32 bits in
+// three passes; the rare runs of equal upper halves are then put in order by the whole value, the
+// only time that values are read again (each costs a cache miss).
+#include "sort.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace treewright {
+namespace {
+
+u32 ordered_key(float x) {
+  const u32 bits = std::bit_cast<u32>(x + 0.0f);  // −0 becomes +0
+  return bits ^ ((bits >> 31) ? 0xFFFFFFFFu : 0x80000000u);
+}
+
+u32 ordered_key(double x) {
+  const u64 bits = std::bit_cast<u64>(x + 0.0);
+  return static_cast<u32>((bits ^ ((bits >> 63) ? ~u64{0} : (u64{1} << 63))) >> 32);
+}
+
+constexpr int kDigit = 11;
+constexpr u32 kBuckets = 1u << kDigit;
+
+// Sorts the first n items by key, stable. All three histograms come from one pass; a digit that
+// all keys share costs nothing.
+void radix_sort(SortBuffers& b, u32 n) {
+  b.counts.assign(3 * kBuckets, 0);
+  for (u32 i = 0; i < n; ++i) {
+    const u32 key = b.items[i].rank;
+    ++b.counts[key & (kBuckets - 1)];
+    ++b.counts[kBuckets + ((key >> kDigit) & (kBuckets - 1))];
+    ++b.counts[2 * kBuckets + (key >> (2 * kDigit))];
+  }
+  for (int pass = 0; pass < 3; ++pass) {
+    u32* count = b.counts.data() + pass * kBuckets;
+    const int shift = pass * kDigit;
+    if (count[(b.items[0].rank >> shift) & (kBuckets - 1)] == n) continue;
+    u32 total = 0;
+    for (u32 k = 0; k < kBuckets; ++k) {
+      const u32 c = count[k];
+      count[k] = total;
+      total += c;
+    }
+    const RankedRow* from = b.items.data();
+    RankedRow* to = b.other.data();
+    for (u32 i = 0; i < n; ++i) to[count[(from[i].rank >> shift) & (kBuckets - 1)]++] = from[i];
+    std::swap(b.items, b.other);
+  }
+}
+
+template <class Float>
+Ranking rank_floats(const Column& column, i64 n_rows, SortBuffers& b) {
+  const u32 n = static_cast<u32>(n_rows);
+  auto value = [&](u32 row) {
+    Float x;
+    std::memcpy(&x, static_cast<const char*>(column.data) + row * column.stride, sizeof x);
+    return x;
+  };
+  // Both must hold n items, because the sort swaps them.
+  if (b.items.size() < n) b.items.resize(n);
+  if (b.other.size() < n) b.other.resize(n);
+  std::vector<u32> gaps;
+  u32 known = 0;
+  for (u32 i = 0; i < n; ++i) {
+    const Float x = value(i);
+    if (std::isnan(x)) {
+      gaps.push_back(i);
+    } else {
+      b.items[known++] = {ordered_key(x), i};
+    }
+  }
+  if (known > 256) {
+    radix_sort(b, known);
+  } else {
+    std::sort(b.items.begin(), b.items.begin() + known, [](const RankedRow& x, const RankedRow& y) {
+      return x.rank != y.rank ? x.rank < y.rank : x.row < y.row;
+    });
+  }
+  RankedRow* items = b.items.data();
+  u32 rank = 0;
+  for (u32 i = 0; i < known;) {
+    u32 j = i + 1;
+    while (j < known && items[j].rank == items[i].rank) ++j;
+    if (sizeof(Float) == 4 || j == i + 1) {
+      for (; i < j; ++i) items[i].rank = rank;
+      ++rank;
+      continue;
+    }
+    auto less = [&](const RankedRow& x, const RankedRow& y) { return value(x.row) < value(y.row); };
+    if (!std::is_sorted(items + i, items + j, less)) std::stable_sort(items + i, items + j, less);
+    for (Float previous = value(items[i].row); i < j; ++i) {
+      const Float x = value(items[i].row);
+      rank += x != previous;
+      previous = x;
+      items[i].rank = rank;
+    }
+    ++rank;
+  }
+  for (std::size_t g = 0; g < gaps.size(); ++g) items[known + g] = {~u32{0}, gaps[g]};
+  return {known, rank};
+}
+
+}  // namespace
+
+Ranking rank_column(const Column& column, i64 n_rows, SortBuffers& buffers) {
+  return column.type == ColumnType::f32 ? rank_floats<float>(column, n_rows, buffers)
+                                        : rank_floats<double>(column, n_rows, buffers);
+}
+
+}  // namespace treewright

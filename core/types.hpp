@@ -1,0 +1,134 @@
+// Plain records that pass between the parts of the core.
+//
+// Glossary
+//   row        a row of the user's table
+//   instance   a (row, weight) pair; a row with a gap may become several (fractional descent)
+//   block      a self-contained set of instances with their columns in a searchable form
+//   entry      (rank, instance) of one ordered feature; the entries of a node are contiguous
+//   stats      int64 sums over instances: class weights, or weight and weighted targets
+//   group      the instances of a node that share a category
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace treewright {
+
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// A winner is the first candidate whose gain lies this close (relative) to the best.
+constexpr double kTie = 1e-12;
+
+enum class ColumnType : u8 { f32, f64, code };
+
+// One predictor as the table holds it; read in place, never copied.
+struct Column {
+  const void* data = nullptr;
+  i64 stride = 0;  // bytes
+  ColumnType type = ColumnType::f64;
+  i32 n_categories = 0;  // codes only
+  bool ordered = true;   // cuts keep the order (continuous, ordinal)
+  bool multiway = false; // one branch per category
+
+  double value(i64 row) const {
+    const char* at = static_cast<const char*>(data) + row * stride;
+    if (type == ColumnType::f32) return *reinterpret_cast<const float*>(at);
+    return *reinterpret_cast<const double*>(at);
+  }
+  i32 code(i64 row) const {
+    return *reinterpret_cast<const i32*>(static_cast<const char*>(data) + row * stride);
+  }
+};
+
+enum class GapPolicy : u8 { learned, surrogate, fractional, own_branch, majority };
+enum class Task : u8 { classes, numbers };
+
+struct Params {
+  Task task = Task::classes;
+  GapPolicy gaps = GapPolicy::learned;
+  bool closed = false;         // test x <= t instead of x < t
+  bool random_cut = false;     // splitter="random"
+  bool zero_gain = true;       // accept a split that gains nothing
+  i32 max_surrogates = 5;
+  bool surrogate_share = false;  // rank surrogates by share instead of count
+  bool surrogate_stop = false;   // a gap no surrogate decides ends at the node
+  i32 max_exhaustive = 10;
+  i32 max_depth = std::numeric_limits<i32>::max();
+  i64 max_leaves = 0;  // 0: no limit, depth first; otherwise best first
+  i64 min_split = 2;
+  i64 min_leaf = 1;
+  double min_weight_leaf = 0;
+  double min_gain = 0;     // relative to the total weight
+  double min_risk = -1;    // a node with a risk share not above this is a leaf
+  i32 max_features = 0;    // 0: all
+  std::vector<i32> monotonic;
+  u64 seed = 0;
+  i32 n_threads = 1;
+};
+
+// What is predicted, over the rows of the table.
+struct Targets {
+  i32 n_classes = 0;            // classification
+  i32 n_outputs = 1;            // regression
+  const i32* label = nullptr;
+  const double* y = nullptr;    // n × n_outputs, row-major
+  const double* weight = nullptr;  // may be null
+  std::vector<double> split_factor;  // class factors inside the criterion; empty: all one
+  std::vector<double> risk_factor;   // class factors for risk; empty: all one
+  std::vector<double> loss;          // n_classes², true × predicted; empty: 0/1
+  std::vector<double> criterion_loss;  // the symmetric loss of the generalised Gini index
+};
+
+enum class SplitKind : u8 { leaf = 0, breaks = 1, codes = 2, linear = 3 };
+constexpr i32 kGapFraction = -1;
+constexpr i32 kGapStop = -2;
+
+struct Split {
+  SplitKind kind = SplitKind::leaf;
+  i32 feature = -1;
+  bool closed = false;
+  bool reversed = false;
+  i32 n_branches = 0;
+  i32 gap_branch = kGapStop;  // where a gap goes
+  bool own_gap_branch = false;
+  double gain = 0;
+  std::vector<double> breaks;
+  std::vector<i32> codes, branches;
+  std::vector<i32> term_feature;
+  std::vector<double> term_weight;
+};
+
+struct Surrogate {
+  Split split;
+  double agreement = 0, adjusted = 0;
+};
+
+// A finished node. Children are linked by record number until the tree is assembled.
+struct NodeRecord {
+  Split split;
+  std::vector<Surrogate> surrogates;
+  std::vector<i64> stats;
+  std::vector<double> value;  // regression: location per output
+  double impurity = 0;        // regression only; class impurities follow from the stats
+  i64 n_samples = 0;
+  i32 depth = 0;
+  i64 first_child = -1;       // in the same list, or the root of another list
+  i32 child_list = -1;        // ≥ 0: this record stands for the root of that list
+  i64 python_id = -1;         // what a Python chooser returned for this node
+};
+
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+}  // namespace treewright

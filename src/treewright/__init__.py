@@ -1,0 +1,73 @@
+"""treewright: the tree learners of the textbooks, whole, fast and explained.
+
+>>> from treewright import CARTClassifier
+>>> model = CARTClassifier(max_depth=2).fit([[1.0], [2.0], [3.0]], ["a", "a", "b"])
+>>> model.predict([[2.9]])
+array(['b'], dtype=object)
+
+Names are imported when they are first used, so that ``import treewright`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    __version__: str
+    from treewright import datasets, errors, pruning
+    from treewright.io import load, save
+    from treewright.learners.cart import CARTClassifier, CARTRegressor
+    from treewright.learners.hunt import HuntClassifier, HuntRegressor
+    from treewright.tree.tree import Tree
+
+__all__ = [
+    "CARTClassifier",
+    "CARTRegressor",
+    "HuntClassifier",
+    "HuntRegressor",
+    "Tree",
+    "__version__",
+    "datasets",
+    "errors",
+    "load",
+    "pruning",
+    "save",
+]
+
+_HOMES = {
+    "CARTClassifier": "treewright.learners.cart",
+    "CARTRegressor": "treewright.learners.cart",
+    "HuntClassifier": "treewright.learners.hunt",
+    "HuntRegressor": "treewright.learners.hunt",
+    "Tree": "treewright.tree.tree",
+    "load": "treewright.io",
+    "save": "treewright.io",
+}
+_ROOMS = {"datasets", "errors", "pruning"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _ROOMS:
+        value = import_module(f"treewright.{name}")
+    elif name == "__version__":
+        value = _version()
+    else:
+        raise AttributeError(f"module 'treewright' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("treewright")
+    except PackageNotFoundError:  # run from the source tree
+        return "0+unknown"
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

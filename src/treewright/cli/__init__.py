@@ -1,0 +1,30 @@
+"""The command line: ``treewright fit | predict | show | demo``.
+
+One thin file per command: parse, call the library, print. Errors become one sentence and an
+exit code in ``_exit.py``; nothing heavy is imported before a command needs it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code.
+
+    Parameters
+    ----------
+    arguments
+        The words after ``treewright``; those of the process by default.
+    """
+    from treewright.cli._app import build_app
+    from treewright.cli._exit import run
+
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    # accepted before and after the command, because it is added when something went wrong
+    show_traceback = "--traceback" in words
+    words = [word for word in words if word != "--traceback"]
+    sys.exit(run(build_app(), words or ["--help"], show_traceback=show_traceback))

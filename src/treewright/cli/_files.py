@@ -1,0 +1,101 @@
+"""Files that a command reads and writes."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treewright.cli._options import parse_list
+from treewright.errors import ModelFileError, ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from treewright.data.schema import Schema
+    from treewright.tree.tree import Tree
+
+__all__ = [
+    "check_output",
+    "load_estimator",
+    "load_tree",
+    "make_folder",
+    "page_width",
+    "read_data",
+    "write_text",
+]
+
+
+def read_data(
+    path: Path, gaps: str | None, separator: str | None, schema: Schema | None = None
+) -> pa.Table:
+    """The table in ``path``, with the types of ``schema`` where a model is to read it."""
+    from treewright.data.readers import read_table
+
+    marks = parse_list(gaps)
+    settings: dict[str, Any] = {} if marks is None else {"gaps": marks}
+    return read_table(path, separator=separator, schema=schema, **settings)
+
+
+def load_estimator(path: Path) -> Any:
+    """The estimator in a model file."""
+    import treewright
+
+    model = treewright.load(path)
+    if isinstance(model, treewright.Tree):
+        raise ModelFileError(
+            f"A model that predicts must be an estimator, but {str(path)!r} holds a bare tree; "
+            f"save the estimator instead of its tree_."
+        )
+    return model
+
+
+def load_tree(path: Path) -> Tree:
+    """The tree in a model file, bare or of an estimator."""
+    import treewright
+
+    model = treewright.load(path)
+    return model if isinstance(model, treewright.Tree) else model.tree_
+
+
+def check_output(path: Path | None) -> None:
+    """Refuse a place that cannot be written to before the work begins."""
+    if path is not None and not path.parent.is_dir():
+        raise ParameterError(
+            f"--output must lie in a folder that exists, got {str(path)!r}; "
+            f"make the folder {str(path.parent)!r} first."
+        )
+    if path is not None and path.is_dir():
+        raise ParameterError(f"--output must be a file, got the folder {str(path)!r}.")
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder ``path`` unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def write_text(text: str, path: Path | None) -> None:
+    """Write ``text`` to ``path`` whole or not at all; without a path, to stdout."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    from treewright.io._atomic import write_atomically
+
+    try:
+        write_atomically(str(path), [text.encode()])
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+
+
+def page_width() -> int:
+    """Columns for text: those of the terminal, 80 where there is none."""
+    return max(60, shutil.get_terminal_size((80, 24)).columns)
+
+
+def _cannot_write(path: Path, error: OSError) -> ParameterError:
+    reason = (error.strerror or str(error)).lower().rstrip(".")
+    return ParameterError(f"{str(path)!r} cannot be written: {reason}; choose another place.")

@@ -1,0 +1,73 @@
+"""Words of the command line that become Python values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from treewright.errors import DataError, ParameterError
+
+__all__ = ["parse_list", "parse_orders", "parse_settings", "require_column", "suggest"]
+
+
+def parse_list(text: str | None) -> list[str] | None:
+    """``"a, b"`` as ``["a", "b"]``; None stays None."""
+    return None if text is None else [part.strip() for part in text.split(",")]
+
+
+def parse_settings(settings: Sequence[str], allowed: Iterable[str], learner: str) -> dict[str, Any]:
+    """``["max_depth=3", "criterion=entropy"]`` as keyword arguments of ``learner``.
+
+    A value is read as a Python literal where it is one, else as text.
+    """
+    names = sorted(allowed)
+    parsed: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        name = name.strip()
+        if not equals:
+            raise ParameterError(f"--set takes key=value, got {setting!r}.")
+        if name not in names:
+            raise ParameterError(
+                f"--set names a parameter that {learner} does not have: {name!r}."
+                f"{suggest(name, names)}"
+            )
+        try:
+            parsed[name] = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError):
+            parsed[name] = text.strip()
+    return parsed
+
+
+def parse_orders(orders: Sequence[str]) -> dict[str, list[str]]:
+    """``["size=small<medium<large"]`` as ``{"size": ["small", "medium", "large"]}``."""
+    parsed = {}
+    for order in orders:
+        name, equals, text = order.partition("=")
+        levels = [level.strip() for level in text.split("<")]
+        if not equals or len(levels) < 2 or "" in levels:
+            raise ParameterError(
+                f"--ordinal takes column=low<middle<high with two levels or more, got {order!r}."
+            )
+        parsed[name.strip()] = levels
+    return parsed
+
+
+def require_column(name: str, names: Sequence[str], option: str) -> None:
+    """Refuse a column that the data do not have, with the names that come close."""
+    if name not in names:
+        raise DataError(
+            f"{option} names a column that the data do not have: {name!r}.{suggest(name, names)}"
+        )
+
+
+def suggest(name: str, names: Sequence[str]) -> str:
+    """The way out after an unknown name: those that come close, else the first few."""
+    by_lower = {known.lower(): known for known in names}
+    close = [by_lower[match] for match in get_close_matches(name.lower(), by_lower)]
+    if close:
+        return f" Did you mean {' or '.join(repr(match) for match in close)}?"
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return f" There are {', '.join(names[:12])}{more}."

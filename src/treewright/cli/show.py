@@ -1,0 +1,51 @@
+"""``treewright show model.tw``: the tree as text, rules or a picture."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treewright.cli._arguments import ModelFile
+
+__all__ = ["run"]
+
+
+class Form(StrEnum):
+    """How a tree can be shown."""
+
+    text = "text"
+    rules = "rules"
+    svg = "svg"
+
+
+def run(
+    model: ModelFile,
+    form: Annotated[
+        Form, typer.Option("--as", metavar="FORM", help="text, rules or svg.")
+    ] = Form.text,
+    max_depth: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", min=0, help="Leave out what lies deeper (text and svg)."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File; stdout by default.")
+    ] = None,
+) -> None:
+    """Show a saved tree as text, as rules or as an SVG picture."""
+    from treewright.cli._files import check_output, load_tree, page_width, write_text
+
+    check_output(output)
+    tree = load_tree(model)
+    match form:
+        case Form.text:
+            shown = tree.to_text(max_depth=max_depth, width=page_width())
+        case Form.rules:
+            shown = tree.rules().to_text(width=page_width())
+        case Form.svg:
+            shown = tree.to_svg(max_depth=max_depth)
+    write_text(f"{shown.rstrip()}\n", output)
+    if output is not None:
+        print(f"Tree as {form.value}: {output}")

@@ -1,0 +1,72 @@
+"""What the columns of a table are: names, kinds and categories.
+
+A category is known by its value, never by the code a frame happens to use: code ``k`` of a
+feature is ``feature.categories[k]``, −1 is a gap. Ordinal codes follow the declared order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["continuous", "ordinal", "nominal"]
+
+KINDS: tuple[Kind, ...] = ("continuous", "ordinal", "nominal")
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One predictor column.
+
+    ``categories`` holds Python values (str, int, float, bool) for ordinal and nominal
+    features, in code order, and is empty for continuous ones.
+    """
+
+    name: str
+    kind: Kind
+    categories: tuple[Any, ...] = ()
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether the column holds codes."""
+        return self.kind != "continuous"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is predicted: classes, or one or several numbers.
+
+    ``class_factor`` turns a node's class weights into probabilities under the priors:
+    ``p ∝ value * class_factor``; empty means all ones.
+    """
+
+    name: str
+    classes: tuple[Any, ...] = ()
+    n_outputs: int = 1
+    class_factor: tuple[float, ...] = ()
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether the target is a class."""
+        return len(self.classes) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The features in column order; ``named`` says whether names came with the data."""
+
+    features: tuple[Feature, ...]
+    named: bool = True
+    target: Target | None = field(default=None)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Feature names in column order."""
+        return tuple(feature.name for feature in self.features)
+
+    def index(self, name: str) -> int:
+        """Position of the feature called ``name``."""
+        return self.names.index(name)

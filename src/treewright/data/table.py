@@ -1,0 +1,114 @@
+"""Table: a schema and one flat array per column, all that learners see of the data.
+
+A continuous column is float32 or float64 as it came, NaN for a gap, and may be a strided view
+of the user's own array. A nominal or ordinal column holds int32 codes into the feature's
+categories, −1 for a gap. No column holds an infinity. Nothing changes after construction;
+columns may be read-only arrays, so kernels take them as ``const``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright import kernels
+from treewright.data.schema import Schema
+
+__all__ = ["Table"]
+
+
+class Table:
+    """Columns that follow a schema; see :func:`treewright.data.encode` for making one.
+
+    Parameters
+    ----------
+    schema
+        Names, kinds and categories of the columns.
+    n_rows
+        Number of rows.
+    has_gaps
+        Per column, whether it holds a gap.
+    columns
+        One array per feature; may be left out when ``block`` is given.
+    block
+        The 2-d float array of which the columns are views, when there is one.
+    """
+
+    __slots__ = ("_columns", "block", "has_gaps", "n_rows", "schema")
+
+    schema: Schema
+    n_rows: int
+    has_gaps: NDArray[np.bool_]
+    block: NDArray[np.floating[Any]] | None
+    _columns: tuple[NDArray[Any], ...] | None
+
+    def __init__(
+        self,
+        schema: Schema,
+        n_rows: int,
+        has_gaps: NDArray[np.bool_],
+        columns: tuple[NDArray[Any], ...] | None = None,
+        block: NDArray[np.floating[Any]] | None = None,
+    ) -> None:
+        store = object.__setattr__
+        store(self, "schema", schema)
+        store(self, "n_rows", n_rows)
+        store(self, "has_gaps", has_gaps)
+        store(self, "block", block)
+        store(self, "_columns", columns)
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """One 1-d array per feature, in schema order."""
+        if self._columns is None:
+            assert self.block is not None
+            # Made on demand: single-row prediction on wide arrays never asks for them.
+            object.__setattr__(self, "_columns", tuple(self.block.T))
+        assert self._columns is not None
+        return self._columns
+
+    def take(self, rows: NDArray[Any]) -> Table:
+        """The table of ``rows``: indices, which may repeat, or a boolean mask."""
+        rows = np.asarray(rows)
+        if self.block is not None:
+            block = self.block[rows]
+            gaps = _still(self.has_gaps, tuple(block.T))
+            return Table(self.schema, len(block), gaps, block=block)
+        columns = tuple(column[rows] for column in self.columns)
+        n_rows = len(columns[0]) if columns else 0
+        return Table(self.schema, n_rows, _still(self.has_gaps, columns), columns)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __repr__(self) -> str:
+        kinds = [feature.kind for feature in self.schema.features]
+        counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+        listed = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        return f"Table({self.n_rows} rows, {len(kinds)} columns: {listed})"
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"A Table cannot be changed, but {name!r} was assigned.")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"A Table cannot be changed, but {name!r} was deleted.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A block and its views would be pickled as unrelated copies.
+        columns = None if self.block is not None else self._columns
+        return Table, (self.schema, self.n_rows, self.has_gaps, columns, self.block)
+
+
+def column_has_gaps(column: NDArray[Any]) -> bool:
+    """Whether a column of floats or codes holds a gap."""
+    if column.dtype.kind == "f":
+        return bool(kernels.float_flags(column[:, None], 1)[0] & 1)
+    return bool(column.size) and bool(column.min() < 0)
+
+
+def _still(had_gaps: NDArray[np.bool_], columns: tuple[NDArray[Any], ...]) -> NDArray[np.bool_]:
+    """Which columns have gaps, looking only where there were some."""
+    pairs = zip(had_gaps, columns, strict=True)
+    return np.array([bool(had) and column_has_gaps(column) for had, column in pairs], np.bool_)

@@ -1,0 +1,89 @@
+"""Text files: bytes of a plain or gzipped file, checked to be UTF-8.
+
+Every error is one sentence with the name of the file and, where there is one, the line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from pathlib import Path
+
+from treewright.errors import DataError, ParameterError
+
+__all__ = ["file_error", "line_at", "read_bytes", "read_utf8"]
+
+_CHUNK = 1 << 20
+
+
+def file_error(path: Path, problem: str, way_out: str, line: int | None = None) -> DataError:
+    """``data.csv, line 3: problem; way out.``"""
+    place = f"{path.name}, line {line}" if line is not None else path.name
+    return DataError(f"{place}: {problem}; {way_out}.")
+
+
+def read_bytes(path: Path) -> bytes:
+    """All bytes of a file, unpacked if it is gzipped."""
+    data = path.read_bytes()
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise file_error(
+            path, f"the gzip data are damaged ({error})", "copy or download it again"
+        ) from None
+
+
+def read_utf8(path: Path, encoding: str = "utf-8") -> bytes:
+    """The file as UTF-8 without a byte order mark; never empty."""
+    data = read_bytes(path)
+    try:
+        codec = codecs.lookup(encoding)
+    except LookupError:
+        raise ParameterError(
+            f"encoding must be one that Python knows, got {encoding!r}; try 'utf-8' or 'latin-1'."
+        ) from None
+    if codec.name == "utf-8":
+        data = data.removeprefix(codecs.BOM_UTF8)
+        _check_utf8(path, data)
+    else:
+        try:
+            data = data.decode(encoding).removeprefix("\ufeff").encode()
+        except UnicodeDecodeError as error:
+            raise _undecodable(path, data, error.start, encoding) from None
+    if not data.strip():
+        raise file_error(path, "the file must hold a table, but is empty", "write data to it first")
+    return data
+
+
+def line_at(data: bytes, position: int) -> int:
+    """Number, from 1, of the line that byte ``position`` is on."""
+    return data.count(b"\n", 0, position) + 1
+
+
+def _check_utf8(path: Path, data: bytes) -> None:
+    """Decode piece by piece, so that no second copy of the file is made."""
+    if data.isascii():
+        return
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    for start in range(0, len(data), _CHUNK):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(view[start : start + _CHUNK], start + _CHUNK >= len(data))
+        except UnicodeDecodeError as error:
+            raise _undecodable(path, data, start - pending + error.start, "utf-8") from None
+
+
+def _undecodable(path: Path, data: bytes, position: int, encoding: str) -> DataError:
+    other = "latin-1" if codecs.lookup(encoding).name == "utf-8" else "utf-8"
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        other = "utf-16"
+    return file_error(
+        path,
+        f"the text must be {encoding}, but byte 0x{data[position]:02x} is not",
+        f"pass encoding={other!r} or another that fits",
+        line_at(data, position),
+    )

@@ -1,0 +1,65 @@
+"""Exceptions and warnings of treewright.
+
+Every message is one sentence in four parts: the thing, the rule, what came, the way out.
+
+    TreewrightError
+    ├── ParameterError (ValueError)    a constructor or function argument breaks its rule
+    ├── DataError (ValueError)         a column, row or target cannot be used
+    │   ├── SchemaError                columns at prediction do not match those of training
+    │   └── CellTypeError (TypeError)   a cell holds an object that is no value of any kind
+    └── ModelFileError (ValueError)    a model file is damaged, foreign or too new
+
+    TreewrightWarning (UserWarning)
+    ├── ExtraColumnsWarning            columns that training did not have were ignored
+    └── ConversionWarning              a column was turned into another kind (dates)
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CellTypeError",
+    "ConversionWarning",
+    "DataError",
+    "ExtraColumnsWarning",
+    "ModelFileError",
+    "ParameterError",
+    "SchemaError",
+    "TreewrightError",
+    "TreewrightWarning",
+]
+
+
+class TreewrightError(Exception):
+    """Base of all errors that treewright raises on purpose."""
+
+
+class ParameterError(TreewrightError, ValueError):
+    """An argument breaks its rule."""
+
+
+class DataError(TreewrightError, ValueError):
+    """The data cannot be used as they came."""
+
+
+class SchemaError(DataError):
+    """The columns do not match those that the model was trained on."""
+
+
+class CellTypeError(DataError, TypeError):
+    """A cell holds an object, such as a list, that is no number, text, boolean or date."""
+
+
+class ModelFileError(TreewrightError, ValueError):
+    """A model file is damaged, foreign or too new."""
+
+
+class TreewrightWarning(UserWarning):
+    """Base of all warnings of treewright."""
+
+
+class ExtraColumnsWarning(TreewrightWarning):
+    """Columns unknown to the model were ignored; drop them to silence this."""
+
+
+class ConversionWarning(TreewrightWarning):
+    """A column was turned into another kind; convert it yourself to silence this."""

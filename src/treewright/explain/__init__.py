@@ -1,0 +1,1 @@
+"""Explanations of single trees: what was tried at a node."""

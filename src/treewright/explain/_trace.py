@@ -1,0 +1,293 @@
+"""What was tried at a node: the best split of every feature, and how it scored.
+
+A candidate is the stump that the recipe grows from the node's rows and one feature alone, so
+it is found by the very search that grew the tree. The rows of a node are those that the tree
+sends there now, with the share that reaches it where gaps go down several branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.data.encode import encode
+from treewright.data.schema import Schema
+from treewright.data.table import Table
+from treewright.errors import ParameterError
+from treewright.explain._cuts import Cuts, score_cuts
+from treewright.pruning._present import as_frame, html_table, text_table
+from treewright.tree.conditions import branch_conditions, surrogate_conditions
+from treewright.tree.describe import Wording
+from treewright.tree.predict import node_values
+
+if TYPE_CHECKING:
+    from treewright.learners._training import Training
+    from treewright.tree.tree import Tree
+
+__all__ = ["Candidate", "Surrogate", "Trace", "trace"]
+
+TEXT_WIDTH = 44
+"""Columns that a test may take in the text form."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The best split of one feature.
+
+    Parameters
+    ----------
+    feature
+        Its name.
+    test
+        What a row satisfies to take the first branch; empty if no split was possible.
+    gain
+        By how much it lowers the impurity of the node; NaN if no split was possible.
+    n_known
+        Rows of the node whose value is known.
+    is_chosen
+        Whether the tree splits on this feature here.
+    """
+
+    feature: str
+    test: str
+    gain: float
+    n_known: int
+    is_chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """A split that stands in for the chosen one where its feature is a gap.
+
+    ``agreement`` is the share of rows that it sends the same way, ``adjusted`` how far that
+    goes beyond sending all rows with the majority.
+    """
+
+    feature: str
+    test: str
+    agreement: float
+    adjusted: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Candidates at a node, the chosen one first, then its competitors by gain.
+
+    Parameters
+    ----------
+    node
+        Node id.
+    n_samples
+        Rows at the node.
+    impurity
+        Impurity of these rows.
+    candidates
+        One per feature.
+    surrogates
+        In the order in which they are asked.
+    rows, criterion
+        What the node was grown from, for :meth:`cuts`.
+    """
+
+    node: int
+    n_samples: int
+    impurity: float
+    candidates: tuple[Candidate, ...]
+    surrogates: tuple[Surrogate, ...] = ()
+    rows: Training | None = field(default=None, repr=False, compare=False)
+    criterion: Any = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
+
+    def __getitem__(self, feature: str | int) -> Candidate:
+        """The candidate of a feature, by name or by rank."""
+        if isinstance(feature, int):
+            return self.candidates[feature]
+        for candidate in self.candidates:
+            if candidate.feature == feature:
+                return candidate
+        raise KeyError(feature)
+
+    @property
+    def competitors(self) -> tuple[Candidate, ...]:
+        """Splits that were not chosen, the best first."""
+        return tuple(c for c in self.candidates if not c.is_chosen and c.test)
+
+    def cuts(self, feature: str) -> Cuts:
+        """Every cut of a continuous or ordinal feature, not only the best.
+
+        Rows with a gap in the feature are left out.
+
+        Parameters
+        ----------
+        feature
+            Its name.
+        """
+        if self.rows is None or feature not in self.rows.table.schema.names:
+            raise KeyError(feature)
+        index = self.rows.table.schema.index(feature)
+        return score_cuts(self.rows, index, self.criterion)
+
+    def frame(self) -> Any:
+        """The candidates as a data frame, with the surrogates in the same rows."""
+        beside = {surrogate.feature: surrogate for surrogate in self.surrogates}
+        found = [beside.get(c.feature) for c in self.candidates]
+        return as_frame(
+            {
+                "feature": [c.feature for c in self.candidates],
+                "test": [c.test for c in self.candidates],
+                "gain": [c.gain for c in self.candidates],
+                "n_known": [c.n_known for c in self.candidates],
+                "is_chosen": [c.is_chosen for c in self.candidates],
+                "surrogate": [s.test if s else "" for s in found],
+                "agreement": [s.agreement if s else np.nan for s in found],
+                "adjusted": [s.adjusted if s else np.nan for s in found],
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the gain of every candidate.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            ax = plt.subplots()[1]
+        shown = [c for c in self.candidates if c.test][::-1]
+        colours = ["C0" if c.is_chosen else "0.7" for c in shown]
+        ax.barh([c.test for c in shown], [c.gain for c in shown], color=colours)
+        ax.set_xlabel("gain")
+        ax.set_title(self._caption())
+        return ax
+
+    def __str__(self) -> str:
+        parts = [self._caption(), text_table(self._cells())]
+        if self.surrogates:
+            parts += ["Surrogates", text_table(self._surrogate_cells())]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        tables = html_table(self._cells(), self._caption())
+        if self.surrogates:
+            tables += html_table(self._surrogate_cells(), "Surrogates")
+        return tables
+
+    def _caption(self) -> str:
+        return f"Node {self.node}: {self.n_samples} rows, impurity {self.impurity:.6g}"
+
+    def _cells(self) -> dict[str, list[str]]:
+        return {
+            "": ["*" if c.is_chosen else "" for c in self.candidates],
+            "feature": [c.feature for c in self.candidates],
+            "test": [c.test or "no split" for c in self.candidates],
+            "gain": [f"{c.gain:.6g}" if c.test else "" for c in self.candidates],
+            "known": [str(c.n_known) for c in self.candidates],
+        }
+
+    def _surrogate_cells(self) -> dict[str, list[str]]:
+        return {
+            "test": [s.test for s in self.surrogates],
+            "agreement": [f"{s.agreement:.3f}" for s in self.surrogates],
+            "adjusted": [f"{s.adjusted:.3f}" for s in self.surrogates],
+        }
+
+
+def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) -> Trace:
+    """Candidates at a node of a fitted estimator; see its method ``trace``."""
+    tree: Tree = estimator._fitted()
+    if not 0 <= node < tree.n_nodes:
+        raise ParameterError(
+            f"node must be a node id from 0 to {tree.n_nodes - 1}, got {node!r}; "
+            "tree_.to_text() shows them."
+        )
+    sample = estimator._validate(X, y, sample_weight)
+    schema = replace(tree.schema, target=None)
+    training = estimator._training(sample, encode(sample.X, schema=schema, rows=sample.rows))
+    here = _rows_at(tree, node, training)
+    chosen = int(tree.splits.feature[node]) if tree.n_children[node] else -1
+    candidates = [
+        _candidate(estimator, here, feature, feature == chosen) for feature in range(len(schema))
+    ]
+    # The chosen one first: its score may be within the tolerance of a later, larger one.
+    candidates.sort(key=lambda c: (not c.is_chosen, not c.test, -c.gain if c.test else 0.0))
+    return Trace(
+        node=node,
+        n_samples=here.n_rows,
+        impurity=float(tree.impurity[node]),
+        candidates=tuple(candidates),
+        surrogates=tuple(_surrogates(tree, node)),
+        rows=here,
+        criterion=estimator.criterion,
+    )
+
+
+def _rows_at(tree: Tree, node: int, training: Training) -> Training:
+    """The rows that reach a node, weighted by the share of each that does."""
+    below = np.zeros((tree.n_nodes, 1))
+    below[list(tree.walk(node))] = 1.0
+    share = node_values(tree, training.table, below, 1)[:, 0]
+    rows = np.flatnonzero(share > 0)
+    here = training.take(rows)
+    if np.all(share[rows] == 1.0):
+        return here
+    weight = share[rows] if here.sample_weight is None else here.sample_weight * share[rows]
+    return replace(here, sample_weight=weight)
+
+
+def _candidate(estimator: Any, here: Training, feature: int, is_chosen: bool) -> Candidate:
+    """Grow a stump on one feature."""
+    column = _only(here.table, feature)
+    name = column.schema.features[0].name
+    n_known = int(here.n_rows - _n_gaps(column.columns[0]))
+    recipe = estimator._recipe(here)
+    recipe = replace(
+        recipe,
+        max_depth=1,
+        max_leaf_nodes=None,
+        max_features=None,
+        max_surrogates=0,
+        min_gain=0.0,
+        min_risk=-1.0,
+        monotonic=None if recipe.monotonic is None else (recipe.monotonic[feature],),
+    )
+    stump: Tree = estimator._grow(replace(here, table=column), None, recipe)
+    if stump.n_nodes == 1:
+        return Candidate(name, "", float("nan"), n_known, is_chosen)
+    test = Wording(gap_names=frozenset()).text(branch_conditions(stump, 0)[0], TEXT_WIDTH)
+    return Candidate(name, test, float(stump.gain[0]), n_known, is_chosen)
+
+
+def _surrogates(tree: Tree, node: int) -> Iterator[Surrogate]:
+    wording = Wording(gap_names=frozenset())
+    for i in range(int(tree.surrogate_offset[node]), int(tree.surrogate_offset[node + 1])):
+        condition = surrogate_conditions(tree, i, int(tree.n_children[node]))[0]
+        yield Surrogate(
+            feature=tree.schema.features[tree.surrogates.feature[i]].name,
+            test=wording.text(condition, TEXT_WIDTH),
+            agreement=float(tree.surrogate_agreement[i]),
+            adjusted=float(tree.surrogate_adjusted[i]),
+        )
+
+
+def _only(table: Table, feature: int) -> Table:
+    """The table of one feature."""
+    schema = Schema((table.schema.features[feature],), table.schema.named)
+    gaps = table.has_gaps[feature : feature + 1]
+    return Table(schema, table.n_rows, gaps, (table.columns[feature],))
+
+
+def _n_gaps(column: NDArray[Any]) -> int:
+    missing = np.isnan(column) if column.dtype.kind == "f" else column < 0
+    return int(np.count_nonzero(missing))

@@ -1,0 +1,236 @@
+"""Our own types in a model file: schema, splits, tree, estimator.
+
+A structure is checked for its types here, on the way in and on the way out, so that what was
+saved can be loaded. What the names and numbers mean (kinds, children, codes, offsets) is
+checked by :mod:`treewright.tree.check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+import treewright
+from treewright.data.schema import Feature, Schema, Target
+from treewright.errors import ModelFileError
+from treewright.io._values import Structure
+from treewright.tree.check import check_schema, check_structure
+from treewright.tree.split import SPLIT_DTYPES, Splits
+from treewright.tree.tree import TREE_DTYPES, Tree
+
+__all__ = ["STRUCTURES", "is_fitted", "is_ours"]
+
+_MATRICES = ("value",)  # all other arrays of a tree have one axis
+_SCHEMA_PARTS = ("names", "kinds", "categories", "named", "target")
+_TARGET_PARTS = ("name", "classes", "n_outputs", "class_factor")
+_ESTIMATOR_PARTS = ("class", "parameters", "state")
+
+
+def _check_parts(what: str, parts: Mapping[str, object], names: tuple[str, ...]) -> None:
+    if set(parts) != set(names):
+        odd = ", ".join(sorted(map(str, set(parts) ^ set(names)))[:5])
+        raise ModelFileError(f"its {what} lacks or has too many of these: {odd[:200]}")
+
+
+def _check_arrays(
+    what: str, parts: Mapping[str, object], dtypes: Mapping[str, type[np.generic]]
+) -> None:
+    for name, dtype in dtypes.items():
+        array = parts[name]
+        n_axes = 2 if name in _MATRICES else 1
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != n_axes:
+            raise ModelFileError(
+                f"{name} of its {what} is not an array of {dtype.__name__} with {n_axes} axes"
+            )
+
+
+# Schema: columns of names, kinds and categories, so that long ones become arrays.
+
+
+def _take_schema_apart(schema: Schema) -> dict[str, object]:
+    target = schema.target
+    parts: dict[str, object] = {
+        "names": list(schema.names),
+        "kinds": [feature.kind for feature in schema.features],
+        "categories": [list(feature.categories) for feature in schema.features],
+        "named": schema.named,
+        "target": target
+        and {
+            "name": target.name,
+            "classes": list(target.classes),
+            "n_outputs": target.n_outputs,
+            "class_factor": list(target.class_factor),
+        },
+    }
+    _build_schema(parts)
+    return parts
+
+
+def _build_schema(parts: dict[str, Any]) -> Schema:
+    _check_parts("schema", parts, _SCHEMA_PARTS)
+    names, kinds, categories = parts["names"], parts["kinds"], parts["categories"]
+    columns = (names, kinds, categories)
+    if any(type(column) is not list or len(column) != len(names) for column in columns):
+        raise ModelFileError("names, kinds and categories of its schema do not match")
+    if any(type(text) is not str for text in (*names, *kinds)) or type(parts["named"]) is not bool:
+        raise ModelFileError("its schema has a name or a kind that is not a text")
+    features = tuple(
+        Feature(name, kind, _categories(f"feature {name!r:.80}", values))
+        for name, kind, values in zip(names, kinds, categories, strict=True)
+    )
+    target = _build_target(parts["target"])
+    schema = Schema(features, parts["named"], target)
+    # a table's schema has no target; the one put in its place satisfies the check
+    check_schema(schema if target is not None else replace(schema, target=Target("")))
+    return schema
+
+
+def _build_target(parts: Any) -> Target | None:
+    if parts is None:
+        return None
+    if type(parts) is not dict:
+        raise ModelFileError("the target of its schema is not an object")
+    _check_parts("target", parts, _TARGET_PARTS)
+    name, classes, n_outputs, factor = (parts[key] for key in _TARGET_PARTS)
+    if type(factor) is not list or any(type(number) is not float for number in factor):
+        raise ModelFileError("the class factors of its schema are not a list of floats")
+    if classes and n_outputs != 1:
+        raise ModelFileError("the target of its schema has classes and several outputs")
+    return Target(name, _categories("the target", classes), n_outputs, tuple(factor))
+
+
+def _categories(what: str, values: object) -> tuple[Any, ...]:
+    """Categories are plain values that equal themselves; a gap is never one."""
+    if type(values) is not list or any(
+        type(value) not in (str, int, float, bool) or value != value for value in values
+    ):
+        raise ModelFileError(
+            f"{what} of its schema has a category that is not a str, int, float or bool"
+        )
+    return tuple(values)
+
+
+# Splits and Tree: their fields as they are.
+
+
+def _take_splits_apart(splits: Splits) -> dict[str, object]:
+    parts: dict[str, object] = dict(splits.arrays())
+    _check_arrays("splits", parts, SPLIT_DTYPES)
+    return parts
+
+
+def _build_splits(parts: dict[str, Any]) -> Splits:
+    _check_parts("splits", parts, tuple(SPLIT_DTYPES))
+    _check_arrays("splits", parts, SPLIT_DTYPES)
+    return Splits(**parts)
+
+
+def _take_tree_apart(tree: Tree) -> dict[str, object]:
+    parts = {field.name: getattr(tree, field.name) for field in fields(tree)}
+    parts["extras"] = dict(tree.extras)
+    _build_tree(parts)
+    return parts
+
+
+def _build_tree(parts: dict[str, Any]) -> Tree:
+    _check_parts("tree", parts, tuple(field.name for field in fields(Tree)))
+    _check_arrays("tree", parts, TREE_DTYPES)
+    types = {"schema": Schema, "splits": Splits, "surrogates": Splits, "extras": dict}
+    for name, kind in types.items():
+        if type(parts[name]) is not kind:
+            raise ModelFileError(f"{name} of its tree is not of the type {kind.__name__}")
+    if any(not isinstance(column, np.ndarray) for column in parts["extras"].values()):
+        raise ModelFileError("its tree has extras that are no arrays")
+    tree = Tree(**parts)
+    check_structure(tree)
+    return tree
+
+
+# Estimators: class name, parameters and what ``_state`` gives.
+
+
+def is_ours(value: object) -> bool:
+    """Whether ``value`` is an estimator that a file can name: a public one of treewright."""
+    return _public_estimator(type(value).__name__) is type(value)
+
+
+def _public_estimator(name: object) -> type[Any] | None:
+    """The estimator called ``name``; nothing else can be reached from a file."""
+    from sklearn.base import BaseEstimator
+
+    if not isinstance(name, str) or name not in treewright.__all__:
+        return None
+    found = getattr(treewright, name)
+    is_estimator = isinstance(found, type) and issubclass(found, BaseEstimator)
+    return found if is_estimator and hasattr(found, "_restore") else None
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether there is anything to save but parameters."""
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _take_estimator_apart(estimator: Any) -> dict[str, object]:
+    # a base estimator among the parameters of an ensemble has not been fitted
+    state = None
+    if is_fitted(estimator):
+        _check_parameters(estimator)
+        state = dict(estimator._state())
+    return {
+        "class": type(estimator).__name__,
+        "parameters": dict(estimator.get_params(deep=False)),
+        "state": state,
+    }
+
+
+def _build_estimator(parts: dict[str, Any]) -> object:
+    _check_parts("estimator", parts, _ESTIMATOR_PARTS)
+    name, parameters, state = (parts[key] for key in _ESTIMATOR_PARTS)
+    cls = _public_estimator(name)
+    if cls is None:
+        raise ModelFileError(
+            f"it holds the estimator {str(name)[:100]!r}, which this version of treewright does "
+            "not have; use the version that wrote it"
+        )
+    if type(parameters) is not dict or not set(parameters) <= set(cls._get_param_names()):
+        raise ModelFileError(f"it has parameters that {name} of this version does not have")
+    if state is not None and type(state) is not dict:
+        raise ModelFileError(f"what {name} learned is not an object")
+    estimator = cls(**parameters)
+    if state is not None:
+        _check_parameters(estimator)
+        estimator._restore(state)
+    return estimator
+
+
+def _check_parameters(estimator: Any) -> None:
+    """Parameters follow the rules of ``fit``; predict relies on some of them, too."""
+    from sklearn.utils._param_validation import InvalidParameterError
+
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        raise ModelFileError(str(error).replace(". Got", ", got")) from error
+
+
+def _is(kind: type[Any]) -> Any:
+    return lambda value: type(value) is kind
+
+
+STRUCTURES = (
+    Structure("$tree", _is(Tree), _take_tree_apart, _build_tree),
+    Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
+    Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
+    Structure("$estimator", is_ours, _take_estimator_apart, _build_estimator),
+)
+"""A new kind of model (a forest, a rule set) is a row here."""

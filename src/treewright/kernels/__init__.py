@@ -1,0 +1,53 @@
+"""The only door to the compiled core: sizes and codes are checked here, once, then calls go through.
+
+Each kernel has a numpy twin in :mod:`treewright.kernels.reference`; the tests compare the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.kernels import _core
+from treewright.kernels._core import Predictor, float_flags
+
+__all__ = ["Predictor", "candidates", "float_flags", "grow"]
+
+MAX_CLASSES = 65535
+
+
+def _check(columns: Sequence[NDArray[Any]], params: Mapping[str, Any]) -> None:
+    """Refuse arrays that the core would read out of bounds."""
+    n_rows = len(columns[0])
+    for column, n_categories in zip(columns, params["n_categories"], strict=True):
+        if column.ndim != 1 or len(column) != n_rows:
+            raise ValueError("columns must be one-dimensional and of equal length")
+        if column.dtype == np.int32 and len(column):
+            if column.max() >= n_categories or column.min() < -1:
+                raise ValueError("a category code is out of range")
+        elif column.dtype not in (np.float32, np.float64):
+            raise TypeError("columns must be float32, float64 or int32")
+    y = params["y"]
+    if len(y) != n_rows:
+        raise ValueError("the target must have one entry per row")
+    if params["classification"] and len(y) and (y.min() < 0 or y.max() >= params["n_classes"]):
+        raise ValueError("a class code is out of range")
+    if params["weight"] is not None and len(params["weight"]) != n_rows:
+        raise ValueError("weights must have one entry per row")
+
+
+def grow(columns: Sequence[NDArray[Any]], params: dict[str, Any]) -> dict[str, Any]:
+    """Grow a tree; see ``core/grow.hpp``."""
+    _check(columns, params)
+    return _core.grow(list(columns), params)
+
+
+def candidates(
+    columns: Sequence[NDArray[Any]], params: dict[str, Any], primary: int
+) -> list[dict[str, Any]]:
+    """Score the best split of every feature over all rows given."""
+    _check(columns, params)
+    return _core.candidates(list(columns), params, primary)

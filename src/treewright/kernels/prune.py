@@ -1,0 +1,103 @@
+"""Pruning kernels behind their checks: structure once here, then the compiled module.
+
+All take the child arrays of a :class:`~treewright.tree.tree.Tree` and one risk per node.
+``tolerance`` is absolute: complexities no further apart are equal.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import treewright.kernels._core as _compiled
+from treewright.errors import DataError
+
+__all__ = ["one_level_link", "pruning_steps", "weakest_link"]
+
+_core = cast(Any, _compiled)
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int32]
+
+
+def weakest_link(
+    first_child: ArrayLike, n_children: ArrayLike, risk: ArrayLike, tolerance: float = 0.0
+) -> Floats:
+    """Complexity at which each node collapses (Breiman et al. 1984); 0 at leaves.
+
+    Values do not decrease towards the root, so a node is split at complexity ``a`` exactly
+    when its own value is larger than ``a``.
+    """
+    return cast(Floats, _core.weakest_link(*_checked(first_child, n_children, risk), tolerance))
+
+
+def one_level_link(
+    first_child: ArrayLike, n_children: ArrayLike, risk: ArrayLike, tolerance: float = 0.0
+) -> Floats:
+    """Complexity at which each node collapses by rpart's rule; 0 at leaves.
+
+    A node sees its children as they stand after their own comparison; a child whose complexity
+    is smaller than the node's counts as collapsed, the smallest first.
+    """
+    return cast(Floats, _core.one_level_link(*_checked(first_child, n_children, risk), tolerance))
+
+
+def pruning_steps(
+    first_child: ArrayLike,
+    n_children: ArrayLike,
+    risk: ArrayLike,
+    node_alpha: ArrayLike,
+    tolerance: float = 0.0,
+) -> tuple[Floats, NDArray[np.int64], Floats, Floats]:
+    """Alphas (ascending from 0), leaf counts and risks of the nested subtrees.
+
+    The last array is ``node_alpha`` with each value replaced by the alpha of its step.
+    """
+    arrays = _checked(first_child, n_children, risk)
+    alphas = _numbers("node_alpha", node_alpha, len(arrays[0]))
+    steps = _core.pruning_steps(*arrays, alphas, tolerance)
+    return cast(tuple[Floats, NDArray[np.int64], Floats, Floats], steps)
+
+
+def _checked(
+    first_child: ArrayLike, n_children: ArrayLike, risk: ArrayLike
+) -> tuple[Ids, Ids, Floats]:
+    first = np.ascontiguousarray(first_child, np.int32)
+    count = np.ascontiguousarray(n_children, np.int32)
+    if first.ndim != 1 or first.shape != count.shape or len(first) == 0:
+        raise DataError(
+            "first_child and n_children must be two vectors with one entry per node, got shapes "
+            f"{first.shape} and {count.shape}; pass the arrays of one tree."
+        )
+    _check_structure(first.astype(np.int64), count.astype(np.int64))
+    return first, count, _numbers("risk", risk, len(first))
+
+
+def _check_structure(first: NDArray[np.int64], count: NDArray[np.int64]) -> None:
+    """Every node but the root is the child of one earlier node, and inner nodes have several."""
+    n = len(first)
+    inner = np.flatnonzero(count)
+    n_inner = count[inner]
+    sound = bool(np.all(n_inner >= 2)) and n_inner.sum() == n - 1
+    sound = sound and bool(np.all(first[inner] > inner) and np.all(first[inner] + n_inner <= n))
+    if sound:
+        start = np.repeat(first[inner] - (np.cumsum(n_inner) - n_inner), n_inner)
+        n_parents = np.bincount(start + np.arange(n - 1), minlength=n)
+        sound = bool(np.all(n_parents[1:] == 1))
+    if not sound:
+        raise DataError(
+            "the nodes do not form a tree: every node but the first must be the child of one "
+            "earlier node, and a node must have no child or at least two; rebuild the tree."
+        )
+
+
+def _numbers(name: str, values: ArrayLike, n: int) -> Floats:
+    array = np.ascontiguousarray(values, np.float64)
+    if array.shape != (n,) or not np.all(np.isfinite(array)):
+        raise DataError(
+            f"{name} must hold one finite number per node ({n}), got shape {array.shape} with "
+            f"{np.count_nonzero(~np.isfinite(array))} that are not finite; pass the tree's own."
+        )
+    return array

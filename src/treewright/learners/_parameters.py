@@ -1,0 +1,322 @@
+"""The parameters of the estimators, each described once.
+
+A row of :data:`PARAMETERS` holds what a parameter may be and what it means. The declared
+constraints of every estimator and the *Parameters* part of its docstring are made from these
+rows and from the defaults in the signature, so that four estimators cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import inspect
+import reprlib
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, make_constraint
+
+from treewright.errors import ParameterError
+
+__all__ = ["PARAMETERS", "Parameter", "check_parameters", "keep", "options", "parameters"]
+
+Estimator = TypeVar("Estimator", bound=type)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its constraints, its type in words and its meaning."""
+
+    constraints: list[Any]
+    type: str
+    text: str
+
+
+def options(*names: str) -> list[Any]:
+    return [StrOptions(set(names))]
+
+
+def _choice(text: str, *names: str) -> Parameter:
+    return Parameter(options(*names), "{" + ", ".join(f'"{n}"' for n in names) + "}", text)
+
+
+_AT_LEAST_ZERO = Interval(Real, 0.0, None, closed="left")
+
+PARAMETERS: dict[str, Parameter] = {
+    # What is tried at a node
+    "splitter": _choice(
+        'The best cut of each feature, or one random cut ("random").', "best", "random"
+    ),
+    "nominal_split": _choice(
+        'Test of a nominal feature: "subset" makes two branches, "multiway" one branch per '
+        "category seen at the node, and the feature is then used once on a path.",
+        "subset",
+        "multiway",
+    ),
+    "ordinal_split": _choice(
+        'Test of an ordinal feature: "cut" makes two branches that keep the order, "multiway" '
+        "one branch per category.",
+        "cut",
+        "multiway",
+    ),
+    "continuous_split": _choice(
+        'Test of a continuous feature at the midpoint t of two values: "below" is x < t, '
+        '"at_most" is x <= t. Midpoints hit real values, so this decides predictions.',
+        "below",
+        "at_most",
+    ),
+    "max_features": Parameter(
+        [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        'int, float or {"sqrt", "log2"}',
+        "Features drawn at each node: a count, a share, the square root or the logarithm of "
+        "their number, or None for all. More are looked at where none of those drawn can be "
+        "split.",
+    ),
+    "max_exhaustive": Parameter(
+        [Interval(Integral, 2, 20, closed="both")],
+        "int",
+        "Most categories of a nominal feature at a node for which every subset is tried where "
+        "three or more classes are to be told apart. Above it categories are ordered by their "
+        "first principal component and cut there, which is good but need not be the best. Two "
+        "classes and regression need no such search: ordering by rate finds the best subset.",
+    ),
+    "monotonic_cst": Parameter(
+        ["array-like", dict, None],
+        "array-like of int or dict",
+        "Per feature (in column order, or by name) 1 where the prediction may only rise with "
+        "it, -1 where it may only fall, 0 for no constraint. For a classifier this concerns "
+        "the probability of the second class; three or more classes and several outputs "
+        "cannot be constrained.",
+    ),
+    # Gaps
+    "missing": _choice(
+        'Where a row with a gap in the tested feature goes: "learned" tries both sides in '
+        'training and keeps the better; "surrogate" asks the splits of other features that '
+        'agree best with the chosen one, then takes the majority; "fractional" goes down every '
+        'branch with a share of the weight; "own_branch" has a branch of its own; "majority" '
+        "goes with most rows.",
+        "learned",
+        "surrogate",
+        "fractional",
+        "own_branch",
+        "majority",
+    ),
+    "max_surrogates": Parameter(
+        [Interval(Integral, 0, None, closed="left")],
+        "int",
+        'Surrogate splits kept at each node (only with ``missing="surrogate"``).',
+    ),
+    "surrogate_style": _choice(
+        'Rank surrogates by the rows they send correctly ("count"), or by the share of the rows '
+        'known to both splits ("share").',
+        "count",
+        "share",
+    ),
+    "surrogate_fallback": _choice(
+        'A row that no surrogate decides goes with the majority, or ends at the node ("stop").',
+        "majority",
+        "stop",
+    ),
+    # Stopping
+    "max_depth": Parameter(
+        [Interval(Integral, 1, None, closed="left"), None],
+        "int",
+        "Longest path from the root to a leaf; None for no limit.",
+    ),
+    "min_samples_split": Parameter(
+        [
+            Interval(Integral, 2, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+        ],
+        "int or float",
+        "Rows a node needs before it is split: a count, or a share of all rows.",
+    ),
+    "min_samples_leaf": Parameter(
+        [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="neither"),
+        ],
+        "int or float",
+        "Rows that every leaf needs: a count, or a share of all rows.",
+    ),
+    "min_weight_fraction_leaf": Parameter(
+        [Interval(Real, 0.0, 0.5, closed="both")],
+        "float",
+        "Share of the total weight that every leaf needs.",
+    ),
+    "max_leaf_nodes": Parameter(
+        [Interval(Integral, 2, None, closed="left"), None],
+        "int",
+        "Most leaves; the split that lowers the impurity most is made first. None for no limit.",
+    ),
+    "min_impurity_decrease": Parameter(
+        [_AT_LEAST_ZERO],
+        "float",
+        "A split is made if it lowers the impurity, times the node's share of the weight, by at "
+        "least this much.",
+    ),
+    # Classes
+    "class_weight": Parameter(
+        [dict, StrOptions({"balanced"}), None],
+        'dict or "balanced"',
+        "Weight of a row of each class, class to number; a class left out has 1. "
+        '"balanced" gives every class the same total.',
+    ),
+    "priors": Parameter(
+        ["array-like", dict, StrOptions({"uniform"}), None],
+        'array-like, dict or "uniform"',
+        "Share of each class in the population, in the order of ``classes_`` or by class. None "
+        "takes the shares of the training data.",
+    ),
+    "costs": Parameter(
+        ["array-like", dict, None],
+        "array-like or dict of dicts",
+        "``costs[i, j]`` is the cost of predicting class j for a row of class i, in the order "
+        "of ``classes_``, or a dict ``{true: {predicted: cost}}``. Predictions minimise the "
+        "expected cost; probabilities do not change. None counts every error as 1.",
+    ),
+    "cost_method": _choice(
+        'How costs act on the choice of splits: "altered_priors" multiplies each class by the '
+        'sum of its costs, "generalized_gini" scores by the sum of costs[i, j] p_i p_j (with '
+        '``criterion="gini"``).',
+        "altered_priors",
+        "generalized_gini",
+    ),
+    # Columns
+    "categorical_features": Parameter(
+        [StrOptions({"from_dtype"}), "array-like"],
+        '"from_dtype" or array-like of str, bool or int',
+        "Columns that are nominal whatever their type, by name, mask or index. The others "
+        "follow their type: text, booleans and categories are nominal, ordered categories "
+        "ordinal, numbers and dates continuous.",
+    ),
+    "ordinal_features": Parameter(
+        [dict, None], "dict", "Ordinal columns, name or index to the list of values in order."
+    ),
+    # Pruning
+    "pruning": Parameter(
+        [StrOptions({"cost_complexity"}), callable, None],
+        '"cost_complexity" or callable',
+        "How the grown tree is cut back: by its weakest links, to the strength that "
+        "``ccp_alpha`` or ``cp`` asks for; by a function of yours from Tree to Tree; or not "
+        "at all.",
+    ),
+    "ccp_alpha": Parameter(
+        [_AT_LEAST_ZERO, StrOptions({"cv"})],
+        'float or "cv"',
+        "Risk that a leaf must save, on the scale of the risk itself. 0.0 does not prune; "
+        '"cv" chooses by cross-validation.',
+    ),
+    "cp": Parameter(
+        [_AT_LEAST_ZERO, StrOptions({"cv"}), None],
+        'float or "cv"',
+        "As ``ccp_alpha``, relative to the risk of the root, with the rules of rpart, which also "
+        "makes no split that gains nothing. Only one of the two may be given.",
+    ),
+    "cv": Parameter(
+        ["cv_object"],
+        "int, splitter or iterable of splits",
+        "Folds for the choice by cross-validation. An integer makes shuffled folds, stratified "
+        "by class.",
+    ),
+    "rule": _choice(
+        "What cross-validation takes: the least error, or the smallest tree within one standard "
+        "error of it.",
+        "min",
+        "1se",
+    ),
+    "pruning_risk": _choice(
+        'Risk that pruning weighs against size: "error" is the expected cost of the labels '
+        '(Breiman, rpart), "impurity" the criterion itself (scikit-learn). Both are the squared '
+        "error for a regression tree grown by it.",
+        "error",
+        "impurity",
+    ),
+    # Running
+    "random_state": Parameter(
+        ["random_state"],
+        "int or RandomState",
+        "Seed of random cuts, drawn features and shuffled folds.",
+    ),
+    "n_jobs": Parameter(
+        [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Integral, None, -1, closed="right"),
+            None,
+        ],
+        "int",
+        "Threads; None is 1, -1 all. Their number does not change the model.",
+    ),
+}
+
+
+def parameters(**own: Parameter) -> Callable[[Estimator], Estimator]:
+    """Give a class its ``_parameter_constraints`` and the parameters of its docstring.
+
+    Rows in ``own`` replace those of :data:`PARAMETERS`. The docstring holds ``{parameters}``
+    where the section belongs.
+    """
+
+    def decorate(cls: Estimator) -> Estimator:
+        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+        rows = {
+            name: (own.get(name) or PARAMETERS[name], parameter.default)
+            for name, parameter in signature.parameters.items()
+            if name != "self"
+        }
+        checks = tuple(
+            (name, default, [make_constraint(c) for c in row.constraints])
+            for name, (row, default) in rows.items()
+        )
+        constraints = {name: row.constraints for name, (row, _) in rows.items()}
+        setattr(cls, "_parameter_constraints", constraints)  # noqa: B010
+        setattr(cls, "_checks", checks)  # noqa: B010
+        if cls.__doc__:
+            section = "\n".join(_document(n, row, d) for n, (row, d) in rows.items())
+            cls.__doc__ = inspect.cleandoc(cls.__doc__).replace("{parameters}", section)
+        return cls
+
+    return decorate
+
+
+def keep(estimator: object, given: dict[str, Any]) -> None:
+    """Store constructor arguments under their own names, unchanged and unchecked."""
+    for name, value in given.items():
+        if name != "self" and not name.startswith("__"):
+            setattr(estimator, name, value)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise ParameterError for the first parameter that breaks its rule."""
+    for name, default, constraints in estimator._checks:
+        value = getattr(estimator, name)
+        # Defaults are valid; most fits check nothing else.
+        if value is default or any(c.is_satisfied_by(value) for c in constraints):
+            continue
+        rule = _either([word for constraint in constraints for word in _words(constraint)])
+        raise ParameterError(f"{name} must be {rule}, got {reprlib.repr(value)}.")
+
+
+def _words(constraint: Any) -> list[str]:
+    """A constraint as it reads in an error; texts in a fixed order."""
+    if isinstance(constraint, StrOptions):
+        return [f'"{option}"' for option in sorted(constraint.options)]
+    return [str(constraint)]
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _document(name: str, row: Parameter, default: Any) -> str:
+    """The lines of one parameter in numpydoc's form."""
+    shown = f'"{default}"' if isinstance(default, str) else repr(default)
+    kind = f"{row.type} or None" if None in row.constraints else row.type
+    body = textwrap.fill(row.text, 92, initial_indent="    ", subsequent_indent="    ")
+    return f"{name} : {kind}, default={shown}\n{body}"

@@ -1,0 +1,235 @@
+"""Hunt's algorithm with the whole recipe in the user's hands.
+
+Split the rows by the best test, then do the same with each part, until a part is pure or too
+small. Everything else is a choice: the tests for each kind of feature, the score, what
+happens to gaps, when to stop, how to prune. The named learners of this package are such
+choices; with its defaults this one is CART.
+
+``criterion`` may be your own: a function of the statistics of the left and the right side that
+says what a cut gains; a node is split at the largest gain, if it is above 0. The statistics
+are the class weights, or the weight, Σwy of each output and Σwy² of each. A Python function is
+entered once per feature and node, with one row per cut::
+
+    def twoing(left, right):
+        a, b = left.sum(axis=1), right.sum(axis=1)
+        p, q = left / a[:, None], right / b[:, None]
+        return a * b * np.abs(p - q).sum(axis=1) ** 2
+
+A compiled one is called for each cut at full speed, with the length of the statistics::
+
+    @numba.cfunc("float64(CPointer(float64), CPointer(float64), int64)")
+    def gain(left, right, n): ...
+
+References: Hunt, Marin and Stone (1966), *Experiments in Induction*; Tan, Steinbach and
+Kumar (2005), *Introduction to Data Mining*, section 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from treewright.base import TreeEstimator
+from treewright.learners._parameters import Parameter, keep, options, parameters
+from treewright.learners._recipe import make_recipe
+from treewright.learners._tasks import ClassificationMixin, RegressionMixin
+from treewright.learners._training import Training
+from treewright.tree.recipe import Missing, Recipe
+from treewright.tree.tree import Tree
+
+__all__ = ["HuntClassifier", "HuntRegressor"]
+
+OPEN_CHOICES = ("nominal_split", "ordinal_split", "continuous_split")
+"""Fields of the recipe that only here are the user's."""
+
+_OWN_CRITERION = (
+    " Or your own: a function of the statistics of the left and the right side, one row per "
+    "cut, that returns what each cut gains (a node is split at the largest gain above 0), or "
+    "such a function of one cut, compiled by ``numba.cfunc``."
+)
+
+
+@parameters(
+    criterion=Parameter(
+        [*options("gini", "entropy", "error"), callable],
+        '{"gini", "entropy", "error"} or callable',
+        "Impurity that splits lower: Gini's index, entropy in bits, or the share of errors."
+        + _OWN_CRITERION,
+    )
+)
+class HuntClassifier(ClassificationMixin, TreeEstimator):
+    """Classification tree by Hunt's algorithm, every choice open.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The fitted tree.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_classes_ : int
+        Their number.
+    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
+        ``costs`` in the order of ``classes_``.
+    ccp_alpha_ : float
+        Strength of pruning that was used.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of impurity.
+    cp_table_ : CpTable
+        Complexity, size and error of the nested subtrees.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where ``X`` has names.
+
+    See Also
+    --------
+    HuntRegressor : The same for numbers.
+    CARTClassifier : The recipe of Breiman and others.
+
+    References
+    ----------
+    Hunt, Marin and Stone (1966), *Experiments in Induction*.
+
+    Examples
+    --------
+    >>> from treewright import HuntClassifier
+    >>> X = {"outlook": ["sunny", "rain", "overcast", "sunny"], "wind": [1, 0, 1, 1]}
+    >>> y = ["no", "yes", "yes", "no"]
+    >>> model = HuntClassifier(criterion="entropy", nominal_split="multiway").fit(X, y)
+    >>> model.get_n_leaves()
+    3
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str | Callable[..., Any] = "gini",
+        nominal_split: Literal["subset", "multiway"] = "subset",
+        ordinal_split: Literal["cut", "multiway"] = "cut",
+        continuous_split: Literal["below", "at_most"] = "below",
+        splitter: Literal["best", "random"] = "best",
+        missing: Missing = "learned",
+        max_surrogates: int = 5,
+        surrogate_style: Literal["count", "share"] = "count",
+        surrogate_fallback: Literal["majority", "stop"] = "majority",
+        max_exhaustive: int = 10,
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | Literal["sqrt", "log2"] | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        priors: ArrayLike | Mapping[Any, float] | Literal["uniform"] | None = None,
+        costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
+        cost_method: Literal["altered_priors", "generalized_gini"] = "altered_priors",
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        categorical_features: Any = "from_dtype",
+        ordinal_features: Mapping[str, Any] | None = None,
+        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        ccp_alpha: float | Literal["cv"] = 0.0,
+        cp: float | Literal["cv"] | None = None,
+        cv: Any = 10,
+        rule: Literal["min", "1se"] = "min",
+        pruning_risk: Literal["error", "impurity"] = "error",
+        n_jobs: int | None = None,
+    ) -> None:
+        keep(self, locals())
+
+    def _recipe(self, training: Training) -> Recipe:
+        return make_recipe(self, training, *OPEN_CHOICES, "max_exhaustive")
+
+
+@parameters(
+    criterion=Parameter(
+        [*options("squared_error", "absolute_error", "poisson"), callable],
+        '{"squared_error", "absolute_error", "poisson"} or callable',
+        "Impurity that splits lower: the squared error around the mean, the absolute error "
+        "around the median, or half the Poisson deviance around the mean." + _OWN_CRITERION,
+    )
+)
+class HuntRegressor(RegressionMixin, TreeEstimator):
+    """Regression tree by Hunt's algorithm, every choice open.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The fitted tree.
+    n_outputs_ : int
+        Number of outputs.
+    ccp_alpha_ : float
+        Strength of pruning that was used.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of impurity.
+    cp_table_ : CpTable
+        Complexity, size and error of the nested subtrees.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where ``X`` has names.
+
+    See Also
+    --------
+    HuntClassifier : The same for classes.
+    CARTRegressor : The recipe of Breiman and others.
+
+    References
+    ----------
+    Hunt, Marin and Stone (1966), *Experiments in Induction*.
+
+    Examples
+    --------
+    >>> from treewright import HuntRegressor
+    >>> X = {"size": ["S", "M", "L", "M"]}
+    >>> model = HuntRegressor(nominal_split="multiway").fit(X, [1.0, 2.0, 4.0, 3.0])
+    >>> model.predict({"size": ["M", "L"]})
+    array([2.5, 4. ])
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str | Callable[..., Any] = "squared_error",
+        nominal_split: Literal["subset", "multiway"] = "subset",
+        ordinal_split: Literal["cut", "multiway"] = "cut",
+        continuous_split: Literal["below", "at_most"] = "below",
+        splitter: Literal["best", "random"] = "best",
+        missing: Missing = "learned",
+        max_surrogates: int = 5,
+        surrogate_style: Literal["count", "share"] = "count",
+        surrogate_fallback: Literal["majority", "stop"] = "majority",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | Literal["sqrt", "log2"] | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
+        categorical_features: Any = "from_dtype",
+        ordinal_features: Mapping[str, Any] | None = None,
+        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        ccp_alpha: float | Literal["cv"] = 0.0,
+        cp: float | Literal["cv"] | None = None,
+        cv: Any = 10,
+        rule: Literal["min", "1se"] = "min",
+        pruning_risk: Literal["error", "impurity"] = "error",
+        n_jobs: int | None = None,
+    ) -> None:
+        keep(self, locals())
+
+    def _recipe(self, training: Training) -> Recipe:
+        return make_recipe(self, training, *OPEN_CHOICES)

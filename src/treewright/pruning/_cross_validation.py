@@ -1,0 +1,182 @@
+"""Cross-validated errors of the subtrees of a sequence.
+
+Each fold's tree is pruned at complexities that stand for the steps of the full tree: a step
+holds from its own alpha up to the next, and its representative is the geometric mean of the
+two. Risks are shares of the training weight, so that the same complexity means the same on a
+fold as on all rows (in counts it is scaled by the fold's share of the rows, as rpart does).
+
+Breiman et al. (1984), section 3.4.2; the limit above the last step is rpart's, ten root risks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from treewright.errors import ParameterError
+from treewright.pruning._sequence import PruningSequence, pruning_sequence
+from treewright.tree.predict import reach
+from treewright.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from treewright.data.table import Table
+
+__all__ = [
+    "CrossValidatedErrors",
+    "Loss",
+    "class_loss",
+    "cross_validated_errors",
+    "squared_loss",
+]
+
+Rows = NDArray[np.int64]
+Loss = Callable[[Tree, NDArray[np.int32], Rows], NDArray[np.float64]]
+"""``loss(tree, nodes, rows)``: loss of each row, predicted by each of its ``nodes``."""
+
+MOST_CELLS = 1 << 22
+"""Rows times steps looked at in one go, to bound memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidatedErrors:
+    """Held-out error of each step relative to the root's training error, and standard error."""
+
+    error: NDArray[np.float64]
+    std: NDArray[np.float64]
+
+
+def cross_validated_errors(
+    sequence: PruningSequence,
+    table: Table,
+    splits: Iterable[tuple[ArrayLike, ArrayLike]],
+    grow: Callable[[Rows], Tree],
+    loss: Loss,
+    sample_weight: NDArray[np.float64] | None = None,
+) -> CrossValidatedErrors:
+    """Cross-validate every step of a pruning sequence.
+
+    Parameters
+    ----------
+    sequence
+        Steps of the tree grown on all rows; folds are ordered by the same rule and risk.
+    table
+        All rows.
+    splits
+        Pairs of training and held-out row numbers.
+    grow
+        Grows a tree, without pruning, on the given rows.
+    loss
+        Loss of rows that end at given nodes: :func:`class_loss`, :func:`squared_loss` or
+        one's own.
+    sample_weight
+        Weight of each row; None for 1.
+
+    Returns
+    -------
+    CrossValidatedErrors
+        One error and standard error for each step, in the order of ``sequence``. With losses
+        l, weights w and W their sum: Σwl, and √(Σwl² − (Σwl)²/W), over W times the root's error.
+    """
+    alphas = representative_alphas(sequence)
+    total = np.zeros((2, len(alphas)))
+    weight_seen = 0.0
+    for train, test in splits:
+        held_out = np.asarray(test, np.int64)
+        weight = np.ones(len(held_out)) if sample_weight is None else sample_weight[held_out]
+        tree = grow(np.asarray(train, np.int64))
+        total += _fold_losses(tree, sequence, alphas, table, held_out, weight, loss)
+        weight_seen += float(weight.sum())
+    if not weight_seen > 0:
+        raise ParameterError(
+            "splits must hold out at least one row of positive weight, got none; "
+            "use cv=10 or a list of (train, test) row numbers."
+        )
+    first, second = total
+    spread = np.sqrt(np.maximum(second - first**2 / weight_seen, 0.0))
+    scale = weight_seen * sequence.root_error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return CrossValidatedErrors(error=first / scale, std=spread / scale)
+
+
+def representative_alphas(sequence: PruningSequence) -> NDArray[np.float64]:
+    """Geometric mean of each step's alpha and the next; above the last stand ten root risks."""
+    limit = max(10.0 * abs(sequence.root_risk), sequence.alphas[-1])  # costs may be negative
+    following = np.append(sequence.alphas[1:], limit)
+    means: NDArray[np.float64] = np.sqrt(sequence.alphas * following)
+    return means
+
+
+def _fold_losses(
+    tree: Tree,
+    sequence: PruningSequence,
+    alphas: NDArray[np.float64],
+    table: Table,
+    rows: Rows,
+    weight: NDArray[np.float64],
+    loss: Loss,
+) -> NDArray[np.float64]:
+    """Sums of w·l and w·l² over the held-out rows, for each step."""
+    node_alpha = pruning_sequence(tree, sequence.risk, sequence.rule).node_alpha
+    sums = np.zeros((2, len(alphas)))
+    step = max(1, MOST_CELLS // len(alphas))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        nodes = reach(tree, table.take(part), node_alpha, alphas)
+        losses = loss(tree, nodes, part)
+        part_weight = weight[start : start + step]
+        sums[0] += part_weight @ losses
+        sums[1] += part_weight @ losses**2
+    return sums
+
+
+def class_loss(
+    y: NDArray[np.integer],
+    costs: NDArray[np.float64] | None = None,
+    class_factor: ArrayLike | None = None,
+) -> Loss:
+    """Cost of predicting a node's label.
+
+    Parameters
+    ----------
+    y
+        Class index of each row of the table.
+    costs
+        ``costs[i, j]``: true class i, predicted j; None for 0 and 1. (rpart reads its loss
+        matrix the other way round here, and only here: its xerror is that of ``costs.T``.)
+    class_factor
+        Multiplies the losses of each true class: prior over frequency; None for 1.
+    """
+
+    def loss(tree: Tree, nodes: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
+        true = y[rows][:, None]
+        label = tree.label[nodes]
+        cost = (label != true).astype(np.float64) if costs is None else costs[true, label]
+        if class_factor is not None:
+            cost = cost * np.asarray(class_factor, np.float64)[true]
+        return np.asarray(cost, np.float64)
+
+    return loss
+
+
+def squared_loss(y: NDArray[np.float64]) -> Loss:
+    """Squared error of a node's mean; of several outputs, the mean of theirs.
+
+    Parameters
+    ----------
+    y
+        Target of each row of the table, one column per output if there are several.
+    """
+    target = y.reshape(len(y), -1)
+
+    def loss(tree: Tree, nodes: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
+        columns = [
+            (tree.value[:, k][nodes] - target[rows, k][:, None]) ** 2
+            for k in range(target.shape[1])
+        ]
+        return np.asarray(sum(columns) / len(columns), np.float64)
+
+    return loss

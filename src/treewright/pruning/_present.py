@@ -1,0 +1,86 @@
+"""What the results of this room share: the choice of a row, tables as text, HTML and frames."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from treewright.errors import ParameterError
+
+__all__ = ["Choice", "as_frame", "choose_row", "html_table", "significant", "text_table"]
+
+Choice = Literal["min", "1se"]
+
+
+def choose_row(
+    sizes: ArrayLike, errors: NDArray[np.float64], std: NDArray[np.float64], rule: Choice
+) -> int:
+    """The smallest tree whose error is the least, or within one standard error of it."""
+    if rule not in ("min", "1se"):
+        raise ParameterError(f'rule must be "min" or "1se", got {rule!r}; choose one of them.')
+    size = np.asarray(sizes)
+    least = np.flatnonzero(errors == errors.min())
+    best = least[np.argmin(size[least])]
+    limit = errors[best] + (std[best] if rule == "1se" else 0.0)
+    allowed = np.flatnonzero(errors <= limit)
+    return int(allowed[np.argmin(size[allowed])])
+
+
+def significant(values: ArrayLike, digits: int = 5) -> list[str]:
+    """Numbers with the same decimals, as many as the most demanding needs for ``digits``.
+
+    This is how R formats a column: 0.17647059, 0.01960784 and 0.01 become 0.176471,
+    0.019608 and 0.010000.
+    """
+    numbers = np.asarray(values, np.float64).tolist()
+    decimals = 0
+    for number in numbers:
+        if np.isfinite(number) and number != 0:
+            mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
+            used = len(mantissa.partition(".")[2].rstrip("0"))
+            decimals = max(decimals, used - int(exponent))
+    if decimals > digits + 3:  # where R, too, finds the scientific form shorter
+        return [f"{number:.{digits - 1}e}" for number in numbers]
+    return [f"{number:.{decimals}f}" for number in numbers]
+
+
+def text_table(columns: Mapping[str, Sequence[str]], index: bool = False) -> str:
+    """Right-aligned columns under their names, optionally with row numbers from 1."""
+    shown = dict(columns)
+    if index:
+        n_rows = len(next(iter(columns.values())))
+        shown = {"": [str(i + 1) for i in range(n_rows)], **columns}
+    widths = [max(len(name), *map(len, cells)) for name, cells in shown.items()]
+    lines = [shown.keys(), *zip(*shown.values(), strict=True)]
+    return "\n".join(
+        " ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    )
+
+
+def html_table(columns: Mapping[str, Sequence[str]], caption: str) -> str:
+    """The same table for a notebook."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>"
+        for line in zip(*columns.values(), strict=True)
+    )
+    return (
+        f"<table><caption>{html.escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def as_frame(columns: Mapping[str, Any]) -> Any:
+    """A pandas frame if pandas is installed, otherwise an Arrow table."""
+    import narwhals as nw
+
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return nw.from_dict(dict(columns), backend="pyarrow").to_native()
+    return nw.from_dict(dict(columns), backend="pandas").to_native()

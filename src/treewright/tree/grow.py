@@ -1,0 +1,273 @@
+"""Growing: prepares a table and a recipe for the core and wraps what comes back as a Tree.
+
+The growth loop itself is compiled (``core/grow.cpp``). Its seam is ``choose(node)``: a compiled
+search, or a Python callable entered once per node, which gets a :class:`GrowingNode` and returns
+a :class:`ProposedSplit` or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright import kernels
+from treewright.data.schema import Schema, Target
+from treewright.data.table import Table
+from treewright.tree.recipe import ClassCosts, Recipe
+from treewright.tree.split import GAP_STOP, SplitKind, Splits
+from treewright.tree.tree import Tree
+from treewright.tree.values import class_nodes
+
+__all__ = ["GrowingNode", "ProposedSplit", "candidates", "grow"]
+
+_GAPS = {"learned": 0, "surrogate": 1, "fractional": 2, "own_branch": 3, "majority": 4}
+_NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingNode:
+    """What a Python chooser sees: the rows at the node, their weights (None: all one), the depth."""
+
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float64] | None
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedSplit:
+    """What a Python chooser proposes.
+
+    ``breaks`` for a continuous or ordinal feature, or ``codes`` with their ``branches`` for a
+    nominal one. ``gap_branch`` is where a gap goes under ``missing="majority"`` and "learned";
+    −2 leaves it to the heaviest branch. ``extras`` become columns of ``Tree.extras``.
+    """
+
+    feature: int
+    gain: float
+    breaks: tuple[float, ...] = ()
+    closed: bool = True
+    codes: tuple[int, ...] = ()
+    branches: tuple[int, ...] = ()
+    gap_branch: int = GAP_STOP
+    extras: Mapping[str, float] = field(default_factory=dict)
+
+
+class _ChooserBridge:
+    """Translates between the core's calls and a Python chooser, and keeps the extras."""
+
+    def __init__(self, choose: Callable[[GrowingNode], ProposedSplit | None]) -> None:
+        self._choose = choose
+        self.extras: list[Mapping[str, float]] = []
+
+    def __call__(
+        self, rows: NDArray[np.int64], weights: NDArray[np.float64] | None, depth: int
+    ) -> dict[str, Any] | None:
+        proposal = self._choose(GrowingNode(rows, weights, depth))
+        if proposal is None:
+            return None
+        self.extras.append(proposal.extras)
+        nominal = len(proposal.codes) > 0
+        order = np.argsort(proposal.codes)
+        return {
+            "kind": int(SplitKind.CODES if nominal else SplitKind.BREAKS),
+            "feature": int(proposal.feature),
+            "closed": bool(proposal.closed),
+            "n_branches": 1 + (max(proposal.branches) if nominal else len(proposal.breaks)),
+            "gain": float(proposal.gain),
+            "gap_branch": int(proposal.gap_branch),
+            "breaks": [float(b) for b in proposal.breaks],
+            "codes": [int(proposal.codes[i]) for i in order],
+            "branches": [int(proposal.branches[i]) for i in order],
+            "id": len(self.extras) - 1,
+        }
+
+
+def grow(
+    table: Table,
+    y: NDArray[Any],
+    recipe: Recipe,
+    *,
+    target: Target,
+    sample_weight: NDArray[np.float64] | None = None,
+    costs: ClassCosts | None = None,
+    seed: int = 0,
+    n_threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Tree:
+    """Grow a tree by ``recipe``; ``y`` holds class codes (int32) or numbers (float64)."""
+    y, unit = _in_range(y, target)
+    params = _core_params(
+        table, y, recipe, target, sample_weight, costs, seed, n_threads, progress
+    )
+    bridge = None
+    if recipe.choose is not None:
+        bridge = params["choose"] = _ChooserBridge(recipe.choose)
+    grown = kernels.grow(table.columns, params)
+    if unit != 1.0:
+        _restore_unit(grown, unit, 2 if recipe.criterion == "squared_error" else 1)
+    return _wrap(grown, table.schema, target, recipe, costs, bridge)
+
+
+def _in_range(y: NDArray[Any], target: Target) -> tuple[NDArray[Any], float]:
+    """Numbers near the ends of the float range, brought to about one by a power of two.
+
+    The core squares and scales them; a power of two changes no digit.
+    """
+    if target.is_classification:
+        return y, 1.0
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest == 0.0 or 1e-100 < largest < 1e100:
+        return y, 1.0
+    unit = 2.0 ** np.clip(np.frexp(largest)[1], -1000, 1000)
+    return y / unit, float(unit)
+
+
+def _restore_unit(grown: dict[str, Any], unit: float, power: int) -> None:
+    """Undo :func:`_in_range` in what the core returned."""
+    grown["value"] = grown["value"] * unit
+    for name in ("impurity", "gain"):
+        for _ in range(power):
+            grown[name] = grown[name] * unit
+
+
+def candidates(
+    table: Table,
+    y: NDArray[Any],
+    recipe: Recipe,
+    *,
+    target: Target,
+    sample_weight: NDArray[np.float64] | None = None,
+    costs: ClassCosts | None = None,
+    primary: int = -1,
+) -> list[dict[str, Any]]:
+    """The best split of every feature over all rows of ``table``, surrogates of ``primary``."""
+    params = _core_params(table, y, recipe, target, sample_weight, costs, 0, 1, None)
+    return kernels.candidates(table.columns, params, primary)
+
+
+def _core_params(
+    table: Table,
+    y: NDArray[Any],
+    recipe: Recipe,
+    target: Target,
+    sample_weight: NDArray[np.float64] | None,
+    costs: ClassCosts | None,
+    seed: int,
+    n_threads: int,
+    progress: Callable[[float], None] | None,
+) -> dict[str, Any]:
+    """Everything the core reads, as plain values and flat arrays."""
+    features = table.schema.features
+    classification = target.is_classification
+    criterion, user = _criterion(recipe, costs)
+    return {
+        "classification": classification,
+        "criterion": criterion,
+        "user": user,
+        "choose": None,
+        "progress": progress,
+        "n_categories": [len(f.categories) for f in features],
+        "ordered": [f.kind != "nominal" for f in features],
+        "multiway": [
+            (f.kind == "nominal" and recipe.nominal_split == "multiway")
+            or (f.kind == "ordinal" and recipe.ordinal_split == "multiway")
+            for f in features
+        ],
+        "y": np.ascontiguousarray(y, np.int32 if classification else np.float64),
+        "n_classes": len(target.classes),
+        "n_outputs": target.n_outputs,
+        "weight": None
+        if sample_weight is None
+        else np.ascontiguousarray(sample_weight, np.float64),
+        **_cost_params(costs),
+        "gaps": _GAPS[recipe.missing],
+        "closed": recipe.continuous_split == "at_most",
+        "random_cut": recipe.splitter == "random",
+        "zero_gain": recipe.zero_gain,
+        "max_surrogates": recipe.max_surrogates,
+        "surrogate_share": recipe.surrogate_style == "share",
+        "surrogate_stop": recipe.surrogate_fallback == "stop",
+        "max_exhaustive": recipe.max_exhaustive,
+        "max_depth": _NO_LIMIT if recipe.max_depth is None else recipe.max_depth,
+        "max_leaves": recipe.max_leaf_nodes or 0,
+        "min_split": recipe.min_samples_split,
+        "min_leaf": recipe.min_samples_leaf,
+        "min_weight_leaf": recipe.min_weight_leaf,
+        "min_gain": recipe.min_gain,
+        "min_risk": recipe.min_risk,
+        "max_features": recipe.max_features or 0,
+        "monotonic": list(recipe.monotonic or ()),
+        "seed": seed,
+        "n_threads": n_threads,
+    }
+
+
+def _criterion(recipe: Recipe, costs: ClassCosts | None) -> tuple[str, Any]:
+    """Name of the core's criterion, and the user's own if that is what it is."""
+    if not isinstance(recipe.criterion, str):
+        return "user", getattr(recipe.criterion, "address", recipe.criterion)
+    if costs is not None and costs.generalized:
+        return "generalized_gini", None
+    return recipe.criterion, None
+
+
+def _cost_params(costs: ClassCosts | None) -> dict[str, list[float]]:
+    """Class factors and losses as flat lists; empty where they are all one."""
+    if costs is None:
+        return {"split_factor": [], "risk_factor": [], "loss": [], "criterion_loss": []}
+
+    def factors(values: NDArray[np.float64]) -> list[float]:
+        return [] if np.all(values == 1.0) else [float(v) for v in values]
+
+    loss = [] if costs.loss is None else [float(v) for v in costs.loss.ravel()]
+    symmetric = [] if costs.loss is None else [float(v) for v in (costs.loss + costs.loss.T).ravel() / 2]
+    return {
+        "split_factor": factors(costs.split_factor),
+        "risk_factor": factors(costs.proba_factor),
+        "loss": loss,
+        "criterion_loss": symmetric if costs.generalized else [],
+    }
+
+
+def _wrap(
+    grown: dict[str, Any],
+    schema: Schema,
+    target: Target,
+    recipe: Recipe,
+    costs: ClassCosts | None,
+    bridge: _ChooserBridge | None,
+) -> Tree:
+    """Turn the core's arrays into a Tree."""
+    python_id = grown.pop("python_id")
+    weight, value = grown["weight"], grown["value"]
+    share = weight / weight[0] if weight[0] > 0 else weight
+    if target.is_classification:
+        label, impurity, risk = class_nodes(value, recipe.criterion, costs)
+        grown["impurity"] = impurity
+    else:
+        label = np.empty(0, np.int32)
+        risk = grown["impurity"] * share
+    return Tree(
+        schema=Schema(schema.features, schema.named, target),
+        splits=Splits(**grown.pop("splits")),
+        surrogates=Splits(**grown.pop("surrogates")),
+        label=label,
+        risk=risk,
+        extras=_extras(bridge, python_id),
+        **grown,
+    )
+
+
+def _extras(bridge: _ChooserBridge | None, python_id: NDArray[np.int64]) -> dict[str, Any]:
+    """Columns over nodes from what a Python chooser said of each; NaN where it said nothing."""
+    if bridge is None:
+        return {}
+    columns: dict[str, NDArray[np.float64]] = {}
+    for node in np.flatnonzero(python_id >= 0):
+        for name, value in bridge.extras[python_id[node]].items():
+            columns.setdefault(name, np.full(len(python_id), np.nan))[node] = value
+    return columns

@@ -1,0 +1,109 @@
+"""Recipe: what makes a learner that learner.
+
+Tests per attribute kind × score × gap policy × stopping. Pruning works on a grown tree and
+is described by the estimator. A recipe holds plain values only; it is checked where it is
+made, at the estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ClassCosts", "Missing", "Recipe"]
+
+Missing = Literal["learned", "surrogate", "fractional", "own_branch", "majority"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything the growth loop needs to know.
+
+    Parameters
+    ----------
+    criterion
+        A name in :data:`treewright.criteria.CRITERIA`, or the user's own function: a Python
+        callable ``f(left, right) -> scores`` over all cuts of an attribute, or an object with
+        an ``address`` (a numba ``cfunc``) called once per cut.
+    nominal_split
+        ``"subset"``: two branches; ``"multiway"``: one branch per category seen at the node,
+        the feature used once on a path.
+    ordinal_split
+        ``"cut"``: two branches that keep the order; ``"multiway"`` as for nominal.
+    continuous_split
+        ``"below"``: ``x < midpoint``; ``"at_most"``: ``x <= midpoint``.
+    splitter
+        ``"best"`` or ``"random"`` (one random cut per feature).
+    missing
+        What happens to a gap.
+    max_surrogates, surrogate_style
+        Surrogates kept per node (only with ``missing="surrogate"``); style ``"count"`` ranks by
+        rows sent correctly, ``"share"`` by the share of rows known to both.
+    surrogate_fallback
+        After the surrogates: ``"majority"`` or ``"stop"`` (the row ends at the node).
+    max_exhaustive
+        Most categories at a node for which every subset is tried when ordering by rate is not
+        known to be optimal (three or more classes).
+    min_weight_leaf
+        Least weight of a leaf, in units of ``sample_weight``.
+    min_gain
+        Least weighted impurity decrease, relative to the total weight.
+    min_risk
+        A node whose risk (share of the total) is not above this is not split.
+    zero_gain
+        Whether a split that gains nothing may stand (scikit-learn does so, rpart does not).
+    max_features
+        Features drawn at each node; None for all.
+    monotonic
+        Per feature −1, 0 or 1; None for no constraint.
+    choose
+        A Python callable entered once per node instead of the compiled search.
+    """
+
+    criterion: str | Callable[..., Any]
+    nominal_split: Literal["subset", "multiway"] = "subset"
+    ordinal_split: Literal["cut", "multiway"] = "cut"
+    continuous_split: Literal["below", "at_most"] = "below"
+    splitter: Literal["best", "random"] = "best"
+    missing: Missing = "learned"
+    max_surrogates: int = 5
+    surrogate_style: Literal["count", "share"] = "count"
+    surrogate_fallback: Literal["majority", "stop"] = "majority"
+    max_exhaustive: int = 10
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
+    min_gain: float = 0.0
+    min_risk: float = -1.0
+    zero_gain: bool = True
+    max_features: int | None = None
+    monotonic: tuple[int, ...] | None = None
+    choose: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCosts:
+    """How class weights become split scores, probabilities and risks.
+
+    Parameters
+    ----------
+    split_factor
+        Multiplies the class weights inside the criterion (priors altered by losses).
+    proba_factor
+        Multiplies the class weights for probabilities, labels and risks (plain priors).
+    loss
+        ``loss[i, j]``: true class i, predicted j; None for 0/1.
+    generalized
+        Score splits by ``sum loss[i, j] p_i p_j`` instead of plain Gini.
+    """
+
+    split_factor: NDArray[np.float64]
+    proba_factor: NDArray[np.float64]
+    loss: NDArray[np.float64] | None = None
+    generalized: bool = False

@@ -1,0 +1,157 @@
+"""Splits: a projection, a cut, a map, and where a gap goes.
+
+``value = x[f]`` or ``w·x``; ``bin`` = position among the breaks, or the category code;
+``branch`` = the bin, or the branch listed for the code. Many splits are kept as one
+structure of arrays, because a tree may have a million of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["GAP_FRACTION", "GAP_STOP", "SPLIT_DTYPES", "SplitKind", "Splits"]
+
+GAP_FRACTION = -1
+"""A gap goes down every branch, weighted by the branches' training weight."""
+GAP_STOP = -2
+"""A gap ends at this node."""
+
+
+class SplitKind(IntEnum):
+    """How a value becomes a branch."""
+
+    LEAF = 0
+    BREAKS = 1
+    CODES = 2
+    LINEAR = 3
+
+
+SPLIT_DTYPES: dict[str, type[np.generic]] = {
+    "kind": np.uint8,
+    "feature": np.int32,
+    "closed": np.bool_,
+    "reversed": np.bool_,
+    "break_offset": np.int64,
+    "breaks": np.float64,
+    "code_offset": np.int64,
+    "codes": np.int32,
+    "branches": np.int32,
+    "term_offset": np.int64,
+    "term_feature": np.int32,
+    "term_weight": np.float64,
+}
+"""The dtype of every array of :class:`Splits`, in field order."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Splits:
+    """Structure of arrays over ``n`` splits (``*_offset`` arrays have ``n + 1`` entries).
+
+    BREAKS
+        One feature, continuous or ordinal (its code is the value), and ascending ``breaks``.
+        The branch is the number of breaks below the value: ``x > b`` counts when ``closed``
+        (the test reads ``x <= b``), ``x >= b`` when not (``x < b``). ``reversed`` swaps the
+        two branches of a single break; surrogates need it.
+    CODES
+        One nominal feature; ``codes`` ascending, each with its branch. A code that is not
+        listed was not seen here and counts as a gap.
+    LINEAR
+        ``sum(term_weight * x[term_feature])`` against one break; a gap in any term is a gap.
+    LEAF
+        No test.
+    """
+
+    kind: NDArray[np.uint8]
+    feature: NDArray[np.int32]
+    closed: NDArray[np.bool_]
+    reversed: NDArray[np.bool_]
+    break_offset: NDArray[np.int64]
+    breaks: NDArray[np.float64]
+    code_offset: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    branches: NDArray[np.int32]
+    term_offset: NDArray[np.int64]
+    term_feature: NDArray[np.int32]
+    term_weight: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for array in self.arrays().values():
+            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the constructor, so that copies are read-only too
+        return Splits, tuple(self.arrays().values())
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @classmethod
+    def empty(cls) -> Splits:
+        """No splits at all, as of a tree without surrogates."""
+        none = {name: np.zeros(0, dtype) for name, dtype in SPLIT_DTYPES.items()}
+        for pool in ("break", "code", "term"):
+            none[f"{pool}_offset"] = np.zeros(1, np.int64)
+        return cls(**none)
+
+    def node_breaks(self, i: int) -> NDArray[np.float64]:
+        """Breaks of split ``i``."""
+        return self.breaks[self.break_offset[i] : self.break_offset[i + 1]]
+
+    def node_codes(self, i: int) -> NDArray[np.int32]:
+        """Listed codes of split ``i``."""
+        return self.codes[self.code_offset[i] : self.code_offset[i + 1]]
+
+    def node_branches(self, i: int) -> NDArray[np.int32]:
+        """Branch of each listed code of split ``i``."""
+        return self.branches[self.code_offset[i] : self.code_offset[i + 1]]
+
+    def node_terms(self, i: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Features and weights of the linear split ``i``."""
+        where = slice(self.term_offset[i], self.term_offset[i + 1])
+        return self.term_feature[where], self.term_weight[where]
+
+    def take(self, index: NDArray[np.int64], is_leaf: NDArray[np.bool_] | None = None) -> Splits:
+        """The splits at ``index``; those marked in ``is_leaf`` become LEAF."""
+        kind, feature = self.kind[index], self.feature[index]
+        closed, reverse = self.closed[index], self.reversed[index]
+        lengths = {
+            pool: np.diff(getattr(self, f"{pool}_offset"))[index]
+            for pool in ("break", "code", "term")
+        }
+        if is_leaf is not None:
+            kind[is_leaf] = SplitKind.LEAF
+            feature[is_leaf] = -1
+            closed[is_leaf] = reverse[is_leaf] = False
+            for length in lengths.values():
+                length[is_leaf] = 0
+        offsets = {}
+        gathers = {}
+        for pool, length in lengths.items():
+            offset = np.zeros(len(index) + 1, np.int64)
+            np.cumsum(length, out=offset[1:])
+            offsets[pool] = offset
+            start = np.repeat(getattr(self, f"{pool}_offset")[index] - offset[:-1], length)
+            gathers[pool] = start + np.arange(offset[-1])
+        return Splits(
+            kind=kind,
+            feature=feature,
+            closed=closed,
+            reversed=reverse,
+            break_offset=offsets["break"],
+            breaks=self.breaks[gathers["break"]],
+            code_offset=offsets["code"],
+            codes=self.codes[gathers["code"]],
+            branches=self.branches[gathers["code"]],
+            term_offset=offsets["term"],
+            term_feature=self.term_feature[gathers["term"]],
+            term_weight=self.term_weight[gathers["term"]],
+        )
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All arrays by field name, in field order."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -1,0 +1,385 @@
+"""The one tree of all learners: flat, immutable, n-ary.
+
+Node 0 is the root, parents come before their children, siblings are adjacent: branch ``b``
+of node ``i`` is node ``first_child[i] + b``. Everything that reads a tree (prediction, text,
+rules, diagrams, files) needs this structure and its schema, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.data.schema import Schema
+from treewright.tree.split import GAP_FRACTION, Splits
+
+if TYPE_CHECKING:
+    from treewright.tree.nodes import Node, Nodes
+    from treewright.tree.paths import Path
+    from treewright.tree.rules import Rules
+
+__all__ = ["TREE_DTYPES", "Tree"]
+
+TREE_DTYPES: dict[str, type[np.generic]] = {
+    "first_child": np.int32,
+    "n_children": np.int32,
+    "default": np.int32,
+    "surrogate_offset": np.int64,
+    "surrogate_agreement": np.float64,
+    "surrogate_adjusted": np.float64,
+    "n_samples": np.int64,
+    "weight": np.float64,
+    "value": np.float64,
+    "label": np.int32,
+    "impurity": np.float64,
+    "gain": np.float64,
+    "risk": np.float64,
+}
+"""The dtype of every array of :class:`Tree` itself, splits and extras apart."""
+
+NOTEBOOK_NODES = 40
+"""Most nodes that a notebook display draws; deeper levels become stubs."""
+STR_NODES = 400
+"""Most lines that ``str(tree)`` prints."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tree:
+    """A fitted tree.
+
+    Parameters
+    ----------
+    schema
+        Features and target.
+    first_child, n_children
+        Children of each node; −1 and 0 at a leaf.
+    splits
+        One split per node.
+    default
+        Branch of a row whose value is a gap and that no surrogate decides:
+        a branch number, ``GAP_FRACTION`` or ``GAP_STOP``; −2 at a leaf.
+    surrogate_offset, surrogates
+        Node ``i`` consults ``surrogates[surrogate_offset[i]:surrogate_offset[i + 1]]`` in order.
+    surrogate_agreement, surrogate_adjusted
+        Share of rows each surrogate sends as the primary split does, and that share
+        adjusted for the majority direction.
+    n_samples, weight
+        Training rows that reached each node, and their weight.
+    value
+        Class weights (classification) or means, one column per class or output.
+    label
+        Predicted class index of each node (classification; empty for regression).
+    impurity, gain
+        Impurity of the node's rows, and by how much the split lowers the node's impurity
+        times its weight share (``weight / weight[0]``); 0 at a leaf.
+    risk
+        Contribution of the node, as a leaf, to the tree's risk: expected cost or squared
+        error times the weight share.
+    extras
+        Further columns over nodes, such as ``statistic`` and ``p_value``. ``n_gaps``, the
+        training rows whose value the split of a node lacked, tells the text forms which
+        features need a word about gaps.
+
+    Notes
+    -----
+    The arrays become read-only, without a copy, when a tree is made of them.
+    """
+
+    schema: Schema
+    first_child: NDArray[np.int32]
+    n_children: NDArray[np.int32]
+    splits: Splits
+    default: NDArray[np.int32]
+    surrogate_offset: NDArray[np.int64]
+    surrogates: Splits
+    surrogate_agreement: NDArray[np.float64]
+    surrogate_adjusted: NDArray[np.float64]
+    n_samples: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    value: NDArray[np.float64]
+    label: NDArray[np.int32]
+    impurity: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    extras: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in TREE_DTYPES:
+            getattr(self, name).flags.writeable = False
+        for array in self.extras.values():
+            array.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the constructor: copies are read-only too, and caches stay behind
+        return Tree, tuple(getattr(self, f.name) for f in fields(self))
+
+    def __len__(self) -> int:
+        return len(self.first_child)
+
+    # -- structure -------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.first_child)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.first_child < 0))
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Whether each node is a leaf."""
+        return self.first_child < 0
+
+    @cached_property
+    def parent(self) -> NDArray[np.int32]:
+        """Parent of each node, −1 for the root."""
+        parent = np.full(self.n_nodes, -1, np.int32)
+        inner = np.flatnonzero(self.first_child >= 0)
+        count = self.n_children[inner]
+        start = np.repeat(self.first_child[inner] - (np.cumsum(count) - count), count)
+        parent[start + np.arange(count.sum())] = np.repeat(inner, count)
+        return parent
+
+    @cached_property
+    def node_depth(self) -> NDArray[np.int32]:
+        """Depth of each node, 0 for the root."""
+        # Pointer doubling: a chain of a million nodes takes twenty rounds, not a million.
+        depth = (self.parent >= 0).astype(np.int32)
+        above = np.maximum(self.parent, 0)
+        while above.any():
+            depth += depth[above]
+            above = above[above]
+        return depth
+
+    @property
+    def depth(self) -> int:
+        """Length of the longest path from the root to a leaf."""
+        return int(self.node_depth.max(initial=0))
+
+    def children(self, node: int) -> range:
+        """Ids of the children of ``node``, in branch order."""
+        first = int(self.first_child[node])
+        return range(first, first + int(self.n_children[node])) if first >= 0 else range(0)
+
+    def walk(self, node: int = 0, max_depth: int | None = None) -> Iterator[int]:
+        """Node ids below and including ``node``, depth first, branches in order.
+
+        Parameters
+        ----------
+        node
+            Where to start.
+        max_depth
+            Levels below ``node`` to visit; None for all.
+        """
+        stack = [(node, 0)]
+        while stack:
+            current, level = stack.pop()
+            yield current
+            if max_depth is None or level < max_depth:
+                stack.extend((child, level + 1) for child in reversed(self.children(current)))
+
+    # -- values ----------------------------------------------------------------------------
+
+    @cached_property
+    def is_fractional(self) -> bool:
+        """Whether a gap may send a row down several branches."""
+        return bool(np.any((self.default == GAP_FRACTION) & (self.first_child >= 0)))
+
+    @cached_property
+    def probability(self) -> NDArray[np.float64]:
+        """Class probabilities of each node under the priors (classification)."""
+        target = self.schema.target
+        weighted = self.value
+        if target is not None and target.class_factor:
+            weighted = weighted * np.asarray(target.class_factor)
+        total = weighted.sum(axis=1, keepdims=True)
+        uniform = np.full_like(weighted, 1.0 / max(weighted.shape[1], 1))
+        return np.asarray(np.divide(weighted, total, out=uniform, where=total > 0))
+
+    def feature_importances(
+        self, *, normalize: bool = True, surrogates: bool = False
+    ) -> NDArray[np.float64]:
+        """How much each feature lowers the impurity, in column order.
+
+        Parameters
+        ----------
+        normalize
+            Divide by the sum, so that the importances add up to one.
+        surrogates
+            Credit each surrogate's feature too, with the gain of the split times the
+            surrogate's adjusted agreement (rpart's rule).
+
+        Returns
+        -------
+        ndarray
+            One number per feature; all zero for a tree that is a single leaf.
+
+        Notes
+        -----
+        The gain of a linear test is shared equally among its features.
+        """
+        from treewright.tree.importances import impurity_importances
+
+        return impurity_importances(self, normalize=normalize, surrogates=surrogates)
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def node(self, node: int) -> Node:
+        """A readable view of one node."""
+        return self.nodes[node]
+
+    @property
+    def nodes(self) -> Nodes:
+        """All nodes as readable views, in id order."""
+        from treewright.tree.nodes import Nodes
+
+        return Nodes(self)
+
+    def to_text(
+        self,
+        *,
+        max_depth: int | None = None,
+        digits: int = 6,
+        width: int = 96,
+        gaps: bool | None = None,
+        surrogates: bool = False,
+        ascii: bool = False,
+    ) -> str:
+        """The tree as text, one line per node.
+
+        Parameters
+        ----------
+        max_depth
+            Deepest level shown; None for all.
+        digits
+            Significant digits of thresholds and means. Thresholds of one feature that would
+            read the same get as many more as tell them apart.
+        width
+            Columns to keep to; long lists of categories are shortened.
+        gaps
+            Whether to say which branch takes the gaps; None says so for the features that
+            had gaps in training, as far as the tree knows.
+        surrogates
+            Whether to list the surrogate splits below each test.
+        ascii
+            Draw the guides with plain characters.
+        """
+        from treewright.tree.text import render_text
+
+        return render_text(
+            self,
+            max_depth=max_depth,
+            digits=digits,
+            width=width,
+            gaps=gaps,
+            surrogates=surrogates,
+            ascii=ascii,
+        )
+
+    def rules(self) -> Rules:
+        """One rule per leaf, the tests on the way merged per feature."""
+        from treewright.tree.rules import extract_rules
+
+        return extract_rules(self)
+
+    def to_svg(
+        self,
+        *,
+        max_depth: int | None = None,
+        digits: int = 4,
+        orientation: Literal["auto", "down", "right"] = "auto",
+        gaps: bool | None = None,
+    ) -> str:
+        """The tree as a self-contained SVG picture.
+
+        Parameters
+        ----------
+        max_depth
+            Deepest level drawn; None for all.
+        digits
+            Significant digits of thresholds and means.
+        orientation
+            Whether the tree grows down or to the right; ``"auto"`` turns it when it would
+            be too wide to read.
+        gaps
+            Whether to say which branch takes the gaps, as in :meth:`to_text`.
+        """
+        from treewright.tree.svg import render_svg
+
+        return render_svg(
+            self, max_depth=max_depth, digits=digits, orientation=orientation, gaps=gaps
+        )
+
+    def path(self, row: Any) -> Path:
+        """The way of one row from the root to its leaf, and why it took each branch.
+
+        Parameters
+        ----------
+        row
+            A mapping from feature name to value, a sequence in column order, or a frame
+            with one row.
+        """
+        from treewright.tree.paths import trace_row
+
+        return trace_row(self, row)
+
+    # -- reshaping and storing -------------------------------------------------------------
+
+    def collapse(self, nodes: Any) -> Tree:
+        """A new tree in which ``nodes`` are leaves and everything below them is gone.
+
+        Parameters
+        ----------
+        nodes
+            A boolean mask over the nodes, or node ids.
+        """
+        from treewright.tree.collapse import collapse_nodes
+
+        return collapse_nodes(self, nodes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree as a dict that JSON can hold, exactly."""
+        from treewright.tree.serialize import tree_to_dict
+
+        return tree_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Tree:
+        """The tree that :meth:`to_dict` made ``data`` of, after checking every part of it."""
+        from treewright.tree.serialize import tree_from_dict
+
+        return tree_from_dict(data)
+
+    # -- display ---------------------------------------------------------------------------
+
+    def _depth_for(self, max_nodes: int) -> int | None:
+        """The deepest level up to which at most ``max_nodes`` nodes lie; None for all."""
+        if self.n_nodes <= max_nodes:
+            return None
+        within = np.cumsum(np.bincount(self.node_depth))
+        return max(1, int(np.searchsorted(within, max_nodes, side="right")) - 1)
+
+    def __repr__(self) -> str:
+        target = self.schema.target
+        name = "" if target is None else f"{target.name!r}: "
+        return (
+            f"<Tree {name}{self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth}, "
+            f"{int(self.n_samples[0])} rows>"
+        )
+
+    def __str__(self) -> str:
+        return self.to_text(max_depth=self._depth_for(STR_NODES))
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg(max_depth=self._depth_for(NOTEBOOK_NODES))
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x:auto;max-width:100%">{self._repr_svg_()}</div>'

@@ -1,0 +1,136 @@
+"""``treewright fit``: the model it writes, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+import treewright
+
+
+def test_fit_writes_a_model_and_says_its_size_error_and_place(command, data, tmp_path):
+    path = tmp_path / "shop.tw"
+    outcome = command("fit", data, "--target", "sold", "--output", path)
+    assert outcome.code == 0
+    assert "1 row without a target left out." in outcome.out
+    assert "CARTClassifier of 'sold' on 7 rows and 4 features" in outcome.out
+    assert "Training error: 0.0% (0 of 7 rows)" in outcome.out
+    assert f"Model: {path}" in outcome.out
+    assert outcome.err == ""
+    assert set(treewright.load(path).classes_) == {"yes", "no"}
+
+
+def test_the_model_is_named_after_the_data_by_default(command, data, tmp_path, monkeypatch):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert command("fit", data, "--target", "sold").code == 0
+    assert [path.name for path in folder.iterdir()] == ["shop.tw"]
+
+
+def test_a_target_of_fractions_is_a_regression(command, data, tmp_path):
+    outcome = command("fit", data, "--target", "price", "--output", tmp_path / "m.tw")
+    assert "CARTRegressor of 'price'" in outcome.out
+    assert "root mean square" in outcome.out
+
+
+@pytest.mark.parametrize(("n_values", "name"), [(10, "CARTClassifier"), (11, "CARTRegressor")])
+def test_integers_are_classes_up_to_ten_of_them(command, tmp_path, n_values, name):
+    data = tmp_path / "d.csv"
+    data.write_text("x,y\n" + "".join(f"{i},{i % n_values}\n" for i in range(60)))
+    outcome = command("fit", data, "--target", "y", "--output", tmp_path / "m.tw")
+    assert f"{name} of 'y'" in outcome.out
+
+
+def test_task_overrides_the_look_at_the_target(command, tmp_path):
+    data = tmp_path / "d.csv"
+    data.write_text("x,y\n1,0\n2,1\n3,1\n")
+    words = ("fit", data, "--target", "y", "--task", "regression", "--output", tmp_path / "m.tw")
+    assert "CARTRegressor of 'y'" in command(*words).out
+
+
+def test_set_seed_and_jobs_reach_the_estimator(fitted):
+    more = ["--set", "max_depth=1", "--set", "criterion=entropy", "--seed", "7", "--jobs", "2"]
+    parameters = treewright.load(fitted(more=more)).get_params()
+    assert parameters["max_depth"] == 1
+    assert parameters["criterion"] == "entropy"
+    assert parameters["random_state"] == 7
+    assert parameters["n_jobs"] == 2
+
+
+def test_kinds_of_columns_can_be_declared(fitted):
+    more = ["--ordinal", "grade=low<middle<high", "--categorical", "size"]
+    schema = treewright.load(fitted(more=more)).tree_.schema
+    kinds = {feature.name: feature.kind for feature in schema.features}
+    assert kinds["grade"] == "ordinal"
+    assert kinds["size"] == "nominal"
+    assert kinds["colour"] == "nominal"
+    assert kinds["price"] == "continuous"
+    assert schema.features[schema.index("grade")].categories == ("low", "middle", "high")
+
+
+def test_levels_of_a_numeric_order_are_numbers(command, tmp_path):
+    data = tmp_path / "d.csv"
+    data.write_text("x,y\n1,a\n2,b\n3,b\n")
+    path = tmp_path / "m.tw"
+    words = ("fit", data, "--target", "y", "--ordinal", "x=3<2<1", "--output", path)
+    assert command(*words).code == 0
+    assert treewright.load(path).tree_.schema.features[0].categories == (3, 2, 1)
+
+
+def test_gaps_and_separator_are_configurable(command, tmp_path):
+    data = tmp_path / "d.csv"
+    data.write_text("x;y\n1;a\nnone;b\n3;b\n")
+    path = tmp_path / "m.tw"
+    words = ["fit", data, "--target", "y", "--separator", ";", "--output", path]
+    assert command(*words, "--gaps", "none").code == 0
+    assert treewright.load(path).tree_.schema.features[0].kind == "continuous"
+
+
+def test_the_target_keeps_its_name(fitted):
+    assert treewright.load(fitted()).tree_.schema.target.name == "sold"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--target", "Sold"], 3, "'Sold'. Did you mean 'sold'?"),
+        (["--target", "sold", "--learner", "carts"], 2, "Did you mean 'cart'?"),
+        (["--target", "sold", "--set", "max_dept=1"], 2, "Did you mean 'max_depth'"),
+        (["--target", "sold", "--set", "max_depth=-3"], 2, "max_depth"),
+        (["--target", "sold", "--task", "ranking"], 2, "--task"),
+        (["--target", "sold", "--task", "regression"], 3, "y must hold numbers"),
+        (["--target", "price", "--task", "classification"], 3, "a classifier needs classes"),
+        (["--target", "sold", "--ordinal", "grades=a<b"], 3, "Did you mean 'grade'?"),
+        (["--target", "sold", "--ordinal", "price=a<b"], 3, "the levels are a<b"),
+        (["--target", "sold", "--categorical", "sizes"], 3, "Did you mean 'size'?"),
+        (["--target", "sold", "--output", "no/such/folder/m.tw"], 2, "make the folder"),
+        (["--target", "sold", "--output", "."], 2, "must be a file"),
+        ([], 2, "Missing option '--target'"),
+    ],
+)
+def test_wrong_words_give_one_sentence_and_write_nothing(
+    command, data, tmp_path, monkeypatch, words, code, sentence
+):
+    monkeypatch.chdir(tmp_path)
+    outcome = command("fit", data, *words)
+    assert outcome.code == code
+    assert sentence in outcome.err
+    assert outcome.err.startswith("treewright: ")
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["shop.csv"]
+
+
+def test_a_file_that_does_not_exist_is_a_data_error(command, tmp_path):
+    outcome = command("fit", tmp_path / "none.csv", "--target", "y")
+    assert outcome.code == 3
+    assert "none.csv" in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_target_of_gaps_only_is_a_data_error(command, tmp_path):
+    data = tmp_path / "d.csv"
+    data.write_text("x,y\n1,NA\n2,?\n")
+    outcome = command("fit", data, "--target", "y", "--output", tmp_path / "m.tw")
+    assert outcome.code == 3
+    assert "all 2 are gaps" in outcome.err

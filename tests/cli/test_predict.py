@@ -1,0 +1,96 @@
+"""``treewright predict``: one line per row, with or without probabilities."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+import treewright
+from treewright.data.readers import read_table
+
+
+def rows(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+def test_predictions_are_those_of_the_library_in_the_order_of_the_file(command, fitted, data):
+    model = fitted()
+    outcome = command("predict", model, data)
+    table = read_table(data).drop_columns(["sold"])
+    expected = treewright.load(model).predict(table)
+    assert outcome.code == 0
+    assert rows(outcome.out) == [["prediction"], *([label] for label in expected)]
+    assert outcome.err == ""
+
+
+def test_proba_adds_a_column_per_class(command, fitted, data):
+    model = fitted(more=["--set", "max_depth=1"])
+    header, *body = rows(command("predict", model, data, "--proba").out)
+    assert header == ["prediction", "probability(no)", "probability(yes)"]
+    table = read_table(data).drop_columns(["sold"])
+    expected = treewright.load(model).predict_proba(table)
+    np.testing.assert_array_equal(np.array(body)[:, 1:].astype(float), expected)
+
+
+def test_a_regression_predicts_numbers(command, fitted, data):
+    _, *body = rows(command("predict", fitted("price"), data).out)
+    assert len(body) == 8
+    assert all(10.0 <= float(value) <= 23.5 for (value,) in body)
+
+
+def test_output_goes_to_a_file(command, fitted, data, tmp_path):
+    path = tmp_path / "out.csv"
+    outcome = command("predict", fitted(), data, "--output", path)
+    assert outcome.out == f"8 predictions: {path}\n"
+    assert len(path.read_text().splitlines()) == 9
+
+
+def test_columns_are_matched_by_name(command, fitted, data, tmp_path):
+    shuffled = tmp_path / "shuffled.csv"
+    header, *body = rows(data.read_text())
+    order = [3, 0, 2, 1]
+    with shuffled.open("w", newline="") as file:
+        csv.writer(file).writerows([row[i] for i in order] for row in [header, *body])
+    model = fitted()
+    assert command("predict", model, shuffled).out == command("predict", model, data).out
+
+
+def test_a_missing_column_is_a_data_error_that_names_it(command, fitted, tmp_path):
+    new = tmp_path / "new.csv"
+    new.write_text("size,grade,price\n1,low,3\n")
+    outcome = command("predict", fitted(), new, "--output", tmp_path / "out.csv")
+    assert outcome.code == 3
+    assert "colour" in outcome.err
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_an_extra_column_is_ignored_with_a_warning(command, fitted, tmp_path, recwarn):
+    import warnings
+
+    new = tmp_path / "new.csv"
+    new.write_text("size,colour,grade,price,weight\n1,red,low,3,9\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        outcome = command("predict", fitted(), new)
+    assert outcome.code == 0
+    assert outcome.err.startswith("treewright: warning: ")
+    assert "weight" in outcome.err
+
+
+def test_probabilities_of_a_regression_are_a_usage_error(command, fitted, data):
+    outcome = command("predict", fitted("price"), data, "--proba")
+    assert outcome.code == 2
+    assert "--proba needs a model of classes" in outcome.err
+
+
+@pytest.mark.parametrize("content", [None, b"", b"size,colour\n1,red\n"])
+def test_a_file_that_is_no_model_exits_4(command, data, tmp_path, content):
+    path = tmp_path / "broken.tw"
+    if content is not None:
+        path.write_bytes(content)
+    outcome = command("predict", path, data)
+    assert outcome.code == 4
+    assert outcome.err.count("\n") == 1

@@ -1,0 +1,50 @@
+"""``treewright show``: the same text, rules and picture as the library's."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import treewright
+
+
+def test_show_prints_the_tree_as_text(command, fitted):
+    model = fitted()
+    outcome = command("show", model)
+    assert outcome.code == 0
+    assert outcome.out.rstrip() == treewright.load(model).tree_.to_text().rstrip()
+
+
+def test_max_depth_shortens_the_text(command, fitted):
+    model = fitted("price")
+    whole = command("show", model).out
+    short = command("show", model, "--max-depth", 1).out
+    assert len(short.splitlines()) < len(whole.splitlines())
+
+
+def test_show_prints_one_rule_per_leaf(command, fitted):
+    model = fitted("price")
+    outcome = command("show", model, "--as", "rules")
+    assert outcome.code == 0
+    rules = treewright.load(model).tree_.rules()
+    assert len(rules) > 2
+    for number in range(1, len(rules) + 1):
+        assert f"\n{number}. " in outcome.out
+
+
+def test_show_writes_a_picture_that_is_xml(command, fitted, tmp_path):
+    path = tmp_path / "tree.svg"
+    outcome = command("show", fitted(), "--as", "svg", "--output", path)
+    assert outcome.out == f"Tree as svg: {path}\n"
+    assert ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+def test_an_unknown_form_is_a_usage_error(command, fitted):
+    outcome = command("show", fitted(), "--as", "png")
+    assert outcome.code == 2
+    assert "--as" in outcome.err
+
+
+def test_a_model_that_does_not_exist_exits_4(command, tmp_path):
+    outcome = command("show", tmp_path / "none.tw")
+    assert outcome.code == 4
+    assert "none.tw" in outcome.err

@@ -1,0 +1,55 @@
+"""scikit-learn's own contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.contract.estimators import everyone, target_for
+
+# One check hands out negative targets whatever the tags say, which no count can be.
+CHECKED = [e for e in everyone() if e.get_params().get("criterion") != "poisson"]
+
+
+@parametrize_with_checks(CHECKED)
+def test_scikit_learn_finds_no_fault(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_no_tag_turns_checks_off(estimator: Any) -> None:
+    tags = estimator.__sklearn_tags__()
+    assert not tags._skip_test
+    assert not tags.no_validation
+    assert not tags.non_deterministic
+    assert tags.requires_fit
+
+
+def test_every_parameter_has_a_declared_constraint_and_a_line_of_documentation(
+    estimator: Any,
+) -> None:
+    names = set(estimator.get_params(deep=False))
+    assert set(estimator._parameter_constraints) == names
+    documented = {line.split(" : ")[0] for line in type(estimator).__doc__.splitlines()}
+    assert names <= documented
+
+
+def test_weights_are_routed_through_a_search(plain: Any, columns: dict[str, Any]) -> None:
+    y = target_for(plain, columns)
+    X = pd.DataFrame(columns)
+    weight = np.where(np.arange(120) < 60, 1.0, 5.0)
+    with config_context(enable_metadata_routing=True):
+        model = plain.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(model, {"max_depth": [2]}, cv=3)
+        search.fit(X, y, sample_weight=weight)
+    assert search.best_estimator_.tree_.weight[0] == weight.sum()
+
+
+def test_a_notebook_shows_the_parameters(plain: Any, columns: dict[str, Any]) -> None:
+    html = plain.set_params(max_depth=2).fit(columns, target_for(plain, columns))._repr_html_()
+    assert type(plain).__name__ in html
+    assert "max_depth" in html

@@ -1,0 +1,122 @@
+"""What must not change a model: weights against repeats, order, frames, threads, copies."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+import treewright
+from tests.contract.estimators import predictions, target_for
+
+
+def same_tree(left: Any, right: Any, rtol: float = 0.0) -> None:
+    """The same splits, and the same values up to ``rtol``."""
+    assert_array_equal(left.tree_.first_child, right.tree_.first_child)
+    for name, array in left.tree_.splits.arrays().items():
+        assert_array_equal(array, getattr(right.tree_.splits, name), err_msg=name)
+    assert_array_equal(left.tree_.default, right.tree_.default)
+    assert_allclose(left.tree_.value, right.tree_.value, rtol=rtol, atol=rtol)
+
+
+def uses_folds(estimator: Any) -> bool:
+    return "cv" in (estimator.ccp_alpha, estimator.cp)
+
+
+def test_whole_weights_equal_repeated_rows(estimator: Any, columns: dict[str, Any]) -> None:
+    if uses_folds(estimator):
+        pytest.skip("folds hold out rows, and a repeated row is two of them")
+    if estimator.missing == "surrogate":
+        pytest.skip("a surrogate must move two rows each way, as in rpart, whatever they weigh")
+    X, y = pd.DataFrame(columns), target_for(estimator, columns)
+    weight = np.random.default_rng(5).integers(0, 4, len(y))
+    where = np.repeat(np.arange(len(y)), weight)
+    estimator.set_params(random_state=0)
+    weighted = clone(estimator).fit(X, y, sample_weight=weight)
+    repeated = clone(estimator).fit(X.iloc[where], y[where])
+    assert_array_equal(weighted.apply(X), repeated.apply(X))
+    assert_allclose(predictions(weighted, X), predictions(repeated, X), rtol=1e-12)
+
+
+def test_order_of_rows_changes_nothing(estimator: Any, columns: dict[str, Any]) -> None:
+    if uses_folds(estimator):
+        pytest.skip("folds are drawn by row number")
+    X, y = pd.DataFrame(columns), target_for(estimator, columns)
+    order = np.random.default_rng(2).permutation(len(y))
+    estimator.set_params(random_state=0)
+    straight = clone(estimator).fit(X, y)
+    shuffled = clone(estimator).fit(X.iloc[order], y[order])
+    # Shares of rows that went down several branches are products of rounded numbers.
+    same_tree(straight, shuffled, rtol=1e-12 if estimator.missing == "fractional" else 0.0)
+
+
+def test_columns_are_matched_by_name_at_prediction(estimator: Any, columns: dict[str, Any]) -> None:
+    X, y = pd.DataFrame(columns), target_for(estimator, columns)
+    model = estimator.fit(X, y)
+    assert_array_equal(predictions(model, X), predictions(model, X[X.columns[::-1]]))
+
+
+def test_all_frames_give_the_same_model(estimator: Any, columns: dict[str, Any]) -> None:
+    y = target_for(estimator, columns)
+    frames = [
+        columns,
+        pd.DataFrame(columns),
+        pl.DataFrame(columns, nan_to_null=True),
+        pa.Table.from_pandas(pd.DataFrame(columns)),
+    ]
+    estimator.set_params(random_state=0)
+    models = [clone(estimator).fit(frame, y) for frame in frames]
+    for model, frame in zip(models[1:], frames[1:], strict=True):
+        same_tree(models[0], model)
+        assert_array_equal(predictions(models[0], columns), predictions(models[0], frame))
+
+
+def test_threads_do_not_change_the_model(estimator: Any, columns: dict[str, Any]) -> None:
+    y = target_for(estimator, columns)
+    estimator.set_params(random_state=0)
+    one = clone(estimator).set_params(n_jobs=1).fit(columns, y)
+    two = clone(estimator).set_params(n_jobs=2).fit(columns, y)
+    same_tree(one, two)
+    assert_array_equal(predictions(one, columns), predictions(two, columns))
+
+
+@pytest.mark.parametrize("route", ["pickle", "joblib", "file"])
+def test_a_copy_says_the_same(
+    estimator: Any, columns: dict[str, Any], route: str, tmp_path: Any
+) -> None:
+    model = estimator.fit(columns, target_for(estimator, columns))
+    if route == "pickle":
+        copy = pickle.loads(pickle.dumps(model))
+    elif route == "joblib":
+        buffer = io.BytesIO()
+        joblib.dump(model, buffer)
+        copy = joblib.load(io.BytesIO(buffer.getvalue()))
+    else:
+        treewright.save(model, tmp_path / "model")
+        copy = treewright.load(tmp_path / "model")
+    same_tree(model, copy)
+    assert copy.get_params() == model.get_params()
+    assert_array_equal(copy.predict(columns), model.predict(columns))
+    assert_array_equal(copy.feature_names_in_, model.feature_names_in_)
+    assert_array_equal(copy.feature_importances_, model.feature_importances_)
+    assert str(copy.cp_table_) == str(model.cp_table_)
+
+
+def test_fitting_twice_forgets_the_first_time(estimator: Any, columns: dict[str, Any]) -> None:
+    y = target_for(estimator, columns)
+    estimator.set_params(random_state=0)
+    fresh = clone(estimator).fit(columns, y)
+    used = clone(estimator).fit(np.arange(20.0).reshape(-1, 1), y[:20]).fit(columns, y)
+    same_tree(fresh, used)
+    assert vars(fresh).keys() == vars(used).keys()
+    bare = used.fit(np.arange(20.0).reshape(-1, 1), y[:20])
+    assert not hasattr(bare, "feature_names_in_")

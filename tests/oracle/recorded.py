@@ -1,0 +1,68 @@
+"""Reading the shared data sets and the recorded runs of other programs."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from treewright.data.encode import encode
+
+
+@lru_cache(maxsize=4)
+def load_runs(shared: Path, program: str, dataset: str) -> dict:
+    """The recorded file of a program on a data set."""
+    with gzip.open(shared / "oracle" / program / f"{dataset}.json.gz", "rt") as stream:
+        return json.load(stream)
+
+
+def recorded_datasets(shared: Path, program: str) -> list[str]:
+    """Names of the data sets with runs of a program."""
+    folder = shared / "oracle" / program
+    return sorted(path.name.removesuffix(".json.gz") for path in folder.glob("*.json.gz"))
+
+
+@lru_cache(maxsize=4)
+def load_data(shared: Path, dataset: str):
+    """Predictors (a frame with declared categories), target and fold of the rows used."""
+    schema = json.loads((shared / "data" / f"{dataset}.schema.json").read_text())
+    path = shared / "data" / schema["file"]
+    path = path if path.exists() else path.with_name(f"{path.name}.gz")
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", newline="", encoding="utf-8") as stream:
+        rows = list(csv.reader(stream))
+    header, body = rows[0], np.array(rows[1:], dtype=object)
+    folds = np.loadtxt(
+        shared / "data" / "folds" / f"{dataset}.csv", delimiter=",", skiprows=1, dtype=int, ndmin=2
+    )
+    fold = np.full(len(body), -1)
+    fold[folds[:, 0]] = folds[:, 1]
+    used = fold >= 0
+    frame, target = {}, None
+    for column in schema["columns"]:
+        values = body[used, header.index(column["name"])]
+        if column["role"] == "target":
+            target = values if schema["task"] == "classification" else values.astype(float)
+        elif column["role"] == "predictor":
+            frame[column["name"]] = _as_column(values, column)
+    return pd.DataFrame(frame), target, fold[used]
+
+
+def _as_column(values, column):
+    values = np.where(values == "?", None, values)
+    if column["type"] == "continuous":
+        return values.astype(float)
+    return pd.Categorical(
+        values, categories=column["values"], ordered=column["type"] == "ordinal"
+    )
+
+
+@lru_cache(maxsize=4)
+def load_table(shared: Path, dataset: str):
+    """The predictors as a Table."""
+    return encode(load_data(shared, dataset)[0])

@@ -1,0 +1,42 @@
+"""Try an installed treewright: learn, read, save, load, predict, and the command line.
+
+Runs in an environment that holds the wheel and what it requires, nothing else.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import treewright
+from treewright.datasets import load_german_credit, load_hitters
+
+
+def main() -> None:
+    """Raise where something does not work."""
+    credit = load_german_credit()
+    tree = treewright.CARTClassifier(max_depth=4).fit(credit.data, credit.target)
+    if np.mean(tree.predict(credit.data) == credit.target) < 0.7:
+        raise SystemExit("smoke test: the tree is no better than guessing.")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "credit.tw"
+        treewright.save(tree, path)
+        loaded = treewright.load(path)
+        np.testing.assert_array_equal(
+            loaded.predict_proba(credit.data), tree.predict_proba(credit.data)
+        )
+        command = [sys.executable, "-m", "treewright", "show", str(path)]
+        shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    if "checking_status" not in shown:
+        raise SystemExit(f"smoke test: the tree does not show its first test:\n{shown}")
+    hitters = load_hitters()
+    treewright.CARTRegressor(max_depth=2).fit(hitters.data, hitters.target).predict(hitters.data)
+    print(f"treewright {treewright.__version__} works: {treewright.__file__}")
+
+
+if __name__ == "__main__":
+    main()
