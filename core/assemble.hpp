@@ -4,106 +4,91 @@
 #include <vector>
 
 #include "grow.hpp"
+#include "node_list.hpp"
 
 namespace treewright {
 
-struct FlatSplits {
-  std::vector<u8> kind, closed, reversed;
-  std::vector<i32> feature;
-  std::vector<i64> break_offset{0}, code_offset{0}, term_offset{0};
-  std::vector<double> breaks, term_weight;
-  std::vector<i32> codes, branches, term_feature;
-
-  void push(const Split& s) {
-    kind.push_back(static_cast<u8>(s.kind));
-    closed.push_back(s.closed);
-    reversed.push_back(s.reversed);
-    feature.push_back(s.kind == SplitKind::linear ? -1 : s.feature);
-    breaks.insert(breaks.end(), s.breaks.begin(), s.breaks.end());
-    codes.insert(codes.end(), s.codes.begin(), s.codes.end());
-    branches.insert(branches.end(), s.branches.begin(), s.branches.end());
-    term_feature.insert(term_feature.end(), s.term_feature.begin(), s.term_feature.end());
-    term_weight.insert(term_weight.end(), s.term_weight.begin(), s.term_weight.end());
-    break_offset.push_back(static_cast<i64>(breaks.size()));
-    code_offset.push_back(static_cast<i64>(codes.size()));
-    term_offset.push_back(static_cast<i64>(term_feature.size()));
-  }
-};
-
 struct FlatTree {
-  std::vector<i32> first_child, n_children, gap_branch;
+  std::vector<i32> first_child, n_children, gap_branch, n_gaps, python_id;
   FlatSplits splits, surrogates;
-  std::vector<i64> surrogate_offset{0}, n_samples, python_id;
+  std::vector<i64> surrogate_offset{0}, n_samples;
   std::vector<double> agreement, adjusted, weight, value, impurity, gain;
 };
 
-// A node by list and position; follows the records that stand for another list's root.
+// A node by list and position.
 struct Place {
   i32 list;
-  i64 at;
+  i32 at;
 };
 
-inline const NodeRecord& record_at(const Grown& grown, Place& place) {
-  const NodeRecord* record = &grown.lists[place.list][place.at];
-  while (record->child_list >= 0) {
-    place = {record->child_list, 0};
-    record = &grown.lists[place.list][place.at];
-  }
-  return *record;
+// Follows a record that stands for another list's root.
+inline Place resolve(const Grown& grown, Place place) {
+  const i32 next = grown.lists[place.list][place.at].child_list;
+  return next >= 0 ? Place{next, 0} : place;
 }
 
-inline void push_node(const Problem& p, const NodeRecord& r, FlatTree& out) {
-  const bool leaf = r.first_child < 0;
-  out.splits.push(leaf ? Split{} : r.split);
-  out.gap_branch.push_back(leaf ? kGapStop : r.split.gap_branch);
-  out.gain.push_back(leaf ? 0 : r.split.gain);
-  for (const Surrogate& s : r.surrogates) {
-    out.surrogates.push(s.split);
-    out.agreement.push_back(s.agreement);
-    out.adjusted.push_back(s.adjusted);
+inline void push_node(const Problem& p, const NodeList& list, i64 i, FlatTree& out) {
+  const NodeRecord& r = list[i];
+  const i64* stats = list.stats_of(i);
+  out.splits.push(list.splits, r.split);
+  out.gap_branch.push_back(r.gap_branch);
+  out.n_gaps.push_back(r.n_gaps);
+  out.gain.push_back(r.gain);
+  for (i64 s = r.first_surrogate; s < r.first_surrogate + r.n_surrogates; ++s) {
+    out.surrogates.push(list.surrogates, s);
+    out.agreement.push_back(list.agreement[s]);
+    out.adjusted.push_back(list.adjusted[s]);
   }
   out.surrogate_offset.push_back(static_cast<i64>(out.agreement.size()));
   out.n_samples.push_back(r.n_samples);
   out.python_id.push_back(r.python_id);
-  out.weight.push_back(static_cast<double>(p.weight_of(r.stats.data())) * p.weight_unit);
+  out.weight.push_back(static_cast<double>(p.weight_of(stats)) * p.weight_unit);
   out.impurity.push_back(r.impurity);
   if (p.is_classification()) {
-    for (i64 s : r.stats) out.value.push_back(static_cast<double>(s) * p.weight_unit);
-  } else if (r.value.empty()) {  // an empty branch has no mean of its own; its parent fills it in
-    out.value.insert(out.value.end(), p.targets.n_outputs, 0.0);
+    for (i32 k = 0; k < list.n_stats; ++k) {
+      out.value.push_back(static_cast<double>(stats[k]) * p.weight_unit);
+    }
   } else {
-    out.value.insert(out.value.end(), r.value.begin(), r.value.end());
+    out.value.insert(out.value.end(), list.values_of(i), list.values_of(i) + list.n_values);
   }
 }
 
 // Depth first by families: the children of a node get consecutive ids when the node is visited.
 inline FlatTree assemble(const Problem& p, const Grown& grown) {
   std::size_t n = 0;
-  for (const NodeList& list : grown.lists) n += list.size();
+  for (const NodeList& list : grown.lists) n += list.records.size();
   FlatTree out;
-  // Ids first: order[id] is the place of the node with that id.
-  std::vector<Place> order{{0, 0}};
+  std::vector<Place> order;  // by final id
   order.reserve(n);
-  std::vector<i64> stack{0};
-  out.first_child.assign(1, -1);
-  out.n_children.assign(1, 0);
+  order.push_back(resolve(grown, {0, 0}));
+  out.first_child.reserve(n);
+  out.n_children.reserve(n);
+  out.first_child.push_back(-1);
+  out.n_children.push_back(0);
+  std::vector<i32> stack{0};
   while (!stack.empty()) {
-    const i64 id = stack.back();
+    const i32 id = stack.back();
     stack.pop_back();
-    Place place = order[id];
-    const NodeRecord& r = record_at(grown, place);
-    order[id] = place;
+    const Place place = order[id];
+    const NodeRecord& r = grown.lists[place.list][place.at];
     if (r.first_child < 0) continue;
-    const i64 first = static_cast<i64>(order.size());
-    const i32 count = r.split.n_branches;
-    out.first_child[id] = static_cast<i32>(first);
-    out.n_children[id] = count;
-    for (i32 b = 0; b < count; ++b) order.push_back({place.list, r.first_child + b});
+    const i32 first = static_cast<i32>(order.size());
+    out.first_child[id] = first;
+    out.n_children[id] = r.n_branches;
+    for (i32 b = 0; b < r.n_branches; ++b) {
+      order.push_back(resolve(grown, {place.list, r.first_child + b}));
+    }
     out.first_child.resize(order.size(), -1);
     out.n_children.resize(order.size(), 0);
-    for (i32 b = count; b-- > 0;) stack.push_back(first + b);
+    for (i32 b = r.n_branches; b-- > 0;) stack.push_back(first + b);
   }
-  for (Place place : order) push_node(p, record_at(grown, place), out);
+  out.splits.reserve(n);
+  for (auto* column : {&out.gap_branch, &out.n_gaps, &out.python_id}) column->reserve(n);
+  for (auto* column : {&out.weight, &out.impurity, &out.gain}) column->reserve(n);
+  out.surrogate_offset.reserve(n + 1);
+  out.n_samples.reserve(n);
+  out.value.reserve(n * (p.is_classification() ? p.n_stats : p.targets.n_outputs));
+  for (const Place& place : order) push_node(p, grown.lists[place.list], place.at, out);
   return out;
 }
 

@@ -4,7 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "assemble.hpp"
 #include "choose/factory.hpp"
@@ -79,7 +81,9 @@ Params read_params(const nb::dict& d) {
   p.max_features = get<i32>(d, "max_features");
   p.monotonic = get<std::vector<i32>>(d, "monotonic");
   p.seed = get<u64>(d, "seed");
-  p.n_threads = get<i32>(d, "n_threads");
+  // More threads than the machine has bring nothing, and a forged file may ask for a million.
+  const i32 hardware = static_cast<i32>(std::max(1u, std::thread::hardware_concurrency()));
+  p.n_threads = std::clamp(get<i32>(d, "n_threads"), 1, hardware);
   return p;
 }
 
@@ -225,6 +229,7 @@ nb::dict tree_dict(FlatTree t, std::size_t width) {
   d["value"] = to_numpy(std::move(t.value), {n, width});
   d["impurity"] = to_numpy(std::move(t.impurity));
   d["gain"] = to_numpy(std::move(t.gain));
+  d["n_gaps"] = to_numpy(std::move(t.n_gaps));
   d["python_id"] = to_numpy(std::move(t.python_id));
   return d;
 }

@@ -58,13 +58,13 @@ class Grower {
 
   Grown run() {
     Pending root = make_root();
-    grown_.lists.emplace_back();
+    grown_.lists.push_back(new_list());
     NodeList& list = grown_.lists[0];
-    list.emplace_back();
-    list[0].stats = p_.total;
+    list.add(1);
+    std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
     list[0].n_samples = p_.n_rows;
-    describe(root, list[0]);
-    if (!is_terminal(list[0])) {
+    describe(root, list);
+    if (!is_terminal(list, 0)) {
       p_.params.max_leaves > 0 ? best_first(std::move(root), list)
                                : depth_first(std::move(root), list);
     }
@@ -160,58 +160,66 @@ class Grower {
     return view;
   }
 
-  void describe(Pending& node, NodeRecord& record) {
+  NodeList new_list() const {
+    return NodeList(p_.n_stats, p_.is_classification() ? 0 : p_.targets.n_outputs);
+  }
+
+  void describe(Pending& node, NodeList& list) {
+    NodeRecord& record = list[node.record];
     record.depth = node.depth;
-    if (p_.is_classification()) return;
+    if (p_.is_classification() || !node.size()) return;
     with_block(node, [&](auto id) {
       using Id = decltype(id);
-      record.impurity = describe_numbers(p_, o_.numbers, *block_of<Id>(node), node.begin, node.end,
-                                         record.stats.data(), record.value);
+      record.impurity =
+          describe_numbers(p_, o_.numbers, *block_of<Id>(node), node.begin, node.end,
+                           list.stats_of(node.record), list.values_of(node.record));
     });
   }
 
-  double risk_of(const NodeRecord& record) const {
+  double risk_of(const NodeList& list, i64 at) const {
+    const i64* stats = list.stats_of(at);
     if (!p_.is_classification()) {
-      return record.impurity * static_cast<double>(record.stats[0]) /
-             static_cast<double>(p_.total[0]);
+      return list[at].impurity * static_cast<double>(stats[0]) / static_cast<double>(p_.total[0]);
     }
     const i32 k = p_.targets.n_classes;
-    auto weight = [&](const std::vector<i64>& stats, i32 i) {
+    auto weight = [&](const i64* stats, i32 i) {
       return static_cast<double>(stats[i]) *
              (p_.targets.risk_factor.empty() ? 1 : p_.targets.risk_factor[i]);
     };
     double total = 0, best = kInf;
-    for (i32 i = 0; i < k; ++i) total += weight(p_.total, i);
+    for (i32 i = 0; i < k; ++i) total += weight(p_.total.data(), i);
     for (i32 j = 0; j < k; ++j) {
       double cost = 0;
       for (i32 i = 0; i < k; ++i) {
         const double loss = p_.targets.loss.empty() ? i != j : p_.targets.loss[i * k + j];
-        cost += loss * weight(record.stats, i);
+        cost += loss * weight(stats, i);
       }
       best = std::min(best, cost);
     }
     return best / total;
   }
 
-  bool is_terminal(const NodeRecord& record) const {
+  bool is_terminal(const NodeList& list, i64 at) const {
     const Params& q = p_.params;
+    const NodeRecord& record = list[at];
+    const i64* stats = list.stats_of(at);
     if (record.n_samples < q.min_split || record.n_samples < 2 * q.min_leaf ||
         record.depth >= q.max_depth) {
       return true;
     }
     if (p_.is_classification()) {
       i32 present = 0;
-      for (i32 k = 0; k < p_.targets.n_classes; ++k) present += record.stats[k] != 0;
+      for (i32 k = 0; k < p_.targets.n_classes; ++k) present += stats[k] != 0;
       if (present < 2) return true;
     } else if (!(record.impurity > 0)) {
       return true;
     }
     if (q.min_weight_leaf > 0 &&
-        static_cast<double>(p_.weight_of(record.stats.data())) * p_.weight_unit <
+        static_cast<double>(p_.weight_of(stats)) * p_.weight_unit <
             2 * q.min_weight_leaf) {
       return true;
     }
-    return q.min_risk >= 0 && risk_of(record) <= q.min_risk * (1 + 1e-10);
+    return q.min_risk >= 0 && risk_of(list, at) <= q.min_risk * (1 + 1e-10);
   }
 
   void poll(i64 finished_rows) {
@@ -239,10 +247,9 @@ class Grower {
   }
 
   template <class Id>
-  bool choose(Pending& node, const NodeRecord& record, bool shared, Scratch& scratch,
-              Chosen& chosen) {
+  bool choose(Pending& node, const NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
     if (o_.ask) return ask_python<Id>(node, chosen);
-    const NodeView<Id> view = view_of<Id>(node, record.stats.data());
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
     std::vector<i32> order = draw_features(node);
     const i32 n = static_cast<i32>(order.size());
     const i32 wanted = p_.params.max_features > 0 ? std::min(p_.params.max_features, n) : n;
@@ -400,6 +407,7 @@ class Grower {
 
   // Where the gaps of a node go, once the known instances are marked.
   struct GapDecision {
+    i64 count = 0;
     bool fractional = false;
     bool some_stay = false;
     std::vector<Surrogate> surrogates;
@@ -431,6 +439,7 @@ class Grower {
         weight[wide ? scratch.wide[id] : block.side[id]] += instance_weight(block.target, id);
       }
     }
+    decision.count = gaps;
     i32 heaviest = 0;
     for (i32 b = 1; b < split.n_branches; ++b) {
       if (weight[b] > weight[heaviest]) heaviest = b;
@@ -482,31 +491,29 @@ class Grower {
   template <class Id>
   void apply(Pending& node, Chosen& chosen, NodeList& list, bool shared, Scratch& scratch,
              std::vector<Pending>& children) {
-    NodeView<Id> view = view_of<Id>(node, list[node.record].stats.data());
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
     Split split;
     if (chosen.external) {
       split = std::move(chosen.split);
-      list[node.record].python_id = chosen.python_id;
+      list[node.record].python_id = static_cast<i32>(chosen.python_id);
       mark_external(view, split, scratch);
     } else {
       mark(view, chosen.candidate, split, scratch);
       split.gain = chosen.candidate.gain * gain_unit_;
     }
     GapDecision gaps = decide_gaps(view, chosen, split, *node.active, scratch);
-    list[node.record].surrogates = std::move(gaps.surrogates);
+    list[node.record].n_gaps = static_cast<i32>(gaps.count);
+    list.set_split(node.record, split, gaps.surrogates);
     if (gaps.fractional) {
       apply_fractional<Id>(node, split, list, scratch, children);
     } else {
       apply_plain<Id>(node, split, gaps.some_stay, list, shared, scratch, children);
     }
-    list[node.record].split = std::move(split);
   }
 
-  i64 add_children(NodeList& list, i64 parent, i32 count) {
-    const i64 first = static_cast<i64>(list.size());
-    list.resize(first + count);
-    list[parent].first_child = first;
-    for (i64 i = first; i < first + count; ++i) list[i].stats.assign(p_.n_stats, 0);
+  static i64 add_children(NodeList& list, i64 parent, i32 count) {
+    const i64 first = list.add(count);
+    list[parent].first_child = static_cast<i32>(first);
     return first;
   }
 
@@ -518,16 +525,16 @@ class Grower {
     if (!direction || kids.size() != 2) return;
     auto middle = [&](i64 i) {
       if (o_.numbers == NumberCriterion::absolute && !p_.is_classification()) {
-        return list[i].value[0] * p_.weight_unit / p_.y_unit;
+        return list.values_of(i)[0] * p_.weight_unit / p_.y_unit;
       }
       CriterionView v;
       v.n_classes = p_.targets.n_classes;
       v.factor = p_.targets.split_factor.empty() ? nullptr : p_.targets.split_factor.data();
       if (!p_.is_classification()) {
-        return static_cast<double>(list[i].stats[1]) / static_cast<double>(list[i].stats[0]);
+        return static_cast<double>(list.stats_of(i)[1]) / static_cast<double>(list.stats_of(i)[0]);
       }
-      const double x1 = class_weight(v, list[i].stats.data(), 1);
-      return x1 / (class_weight(v, list[i].stats.data(), 0) + x1);
+      const double x1 = class_weight(v, list.stats_of(i), 1);
+      return x1 / (class_weight(v, list.stats_of(i), 0) + x1);
     };
     const double mid = (middle(first) + middle(first + 1)) / 2;
     Pending& low = kids[direction > 0 ? 0 : 1];
@@ -560,28 +567,26 @@ class Grower {
     i64 begin = node.begin;
     for (i32 b = 0; b < split.n_branches; ++b) {
       Pending& kid = kids[b];
-      NodeRecord& record = list[first + b];
       kid = node;
       kid.begin = begin;
       kid.end = begin += sizes[b];
       kid.record = first + b;
       kid.depth = node.depth + 1;
       kid.path = child_path(node.path, b);
-      record.n_samples = kid.size();
+      list[kid.record].n_samples = kid.size();
+      i64* stats = list.stats_of(kid.record);
       with_target_kind(p_, [&](auto classes, auto unit) {
         for (i64 i = kid.begin; i < kid.end; ++i) {
-          add_instance<classes.value, unit.value>(p_, block.target, block.ids[i],
-                                                  record.stats.data());
+          add_instance<classes.value, unit.value>(p_, block.target, block.ids[i], stats);
         }
       });
-      if (kid.size()) describe(kid, record);
-      record.depth = kid.depth;
+      describe(kid, list);
     }
     bound(node, split, list, first, kids);
     std::vector<bool> keep(split.n_branches);
     bool any = false;
     for (i32 b = 0; b < split.n_branches; ++b) {
-      keep[b] = kids[b].size() > 0 && !is_terminal(list[first + b]);
+      keep[b] = kids[b].size() > 0 && !is_terminal(list, first + b);
       any = any || keep[b];
     }
     if (!any) return;
@@ -676,17 +681,15 @@ class Grower {
       kid.record = first + b;
       kid.depth = node.depth + 1;
       kid.path = child_path(node.path, b);
-      NodeRecord& record = list[first + b];
-      record.n_samples = kid.size();
+      list[kid.record].n_samples = kid.size();
       for (i64 i = 0; i < kid.end; ++i) {
-        add_any(p_, block_of<Id>(kid)->target, i, record.stats.data());
+        add_any(p_, block_of<Id>(kid)->target, i, list.stats_of(kid.record));
       }
-      describe(kid, record);
-      record.depth = kid.depth;
+      describe(kid, list);
     }
     bound(node, split, list, first, kids);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      if (!kids[b].size() || is_terminal(list[first + b])) continue;
+      if (!kids[b].size() || is_terminal(list, first + b)) continue;
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));
@@ -701,7 +704,7 @@ class Grower {
     with_block(node, [&](auto id) {
       using Id = decltype(id);
       Chosen chosen;
-      if (choose<Id>(node, list[node.record], shared, scratch, chosen)) {
+      if (choose<Id>(node, list, shared, scratch, chosen)) {
         apply<Id>(node, chosen, list, shared, scratch, children);
       }
     });
@@ -742,10 +745,14 @@ class Grower {
     std::stable_sort(nodes.begin(), nodes.end(),
                      [](const Pending& a, const Pending& b) { return a.size() > b.size(); });
     const std::size_t base = grown_.lists.size();
-    std::vector<NodeList> lists(nodes.size());
+    std::vector<NodeList> lists(nodes.size(), new_list());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      lists[i].push_back(list[nodes[i].record]);
-      list[nodes[i].record].child_list = static_cast<i32>(base + i);
+      const i64 at = nodes[i].record;
+      lists[i].add(1);
+      lists[i][0] = list[at];
+      std::copy_n(list.stats_of(at), list.n_stats, lists[i].stats_of(0));
+      std::copy_n(list.values_of(at), list.n_values, lists[i].values_of(0));
+      list[at].child_list = static_cast<i32>(base + i);
       nodes[i].record = 0;
     }
     parallel_for(static_cast<i64>(nodes.size()), threads, [&](i64 i, int t) {
@@ -805,8 +812,7 @@ class Grower {
       item->node = std::move(node);
       bool found = false;
       with_block(item->node, [&](auto id) {
-        found = choose<decltype(id)>(item->node, list[item->node.record], true, scratch_[0],
-                                     item->chosen);
+        found = choose<decltype(id)>(item->node, list, true, scratch_[0], item->chosen);
       });
       if (!found) return;
       if (item->chosen.external) item->chosen.candidate.gain = item->chosen.split.gain;
@@ -819,12 +825,12 @@ class Grower {
     while (!queue.empty() && leaves < p_.params.max_leaves) {
       const std::size_t at = queue.top();
       queue.pop();
-      const std::size_t before = list.size();
+      const i64 before = list.size();
       with_block(open[at]->node, [&](auto id) {
         apply<decltype(id)>(open[at]->node, open[at]->chosen, list, true, scratch_[0], next);
       });
       open[at].reset();
-      leaves += static_cast<i64>(list.size() - before) - 1;
+      leaves += list.size() - before - 1;
       for (Pending& node : next) consider_node(std::move(node));
       next.clear();
       poll(0);

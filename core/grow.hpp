@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "choose/chooser.hpp"
+#include "node_list.hpp"
 #include "numbers.hpp"
 #include "partition.hpp"
 #include "problem.hpp"
@@ -32,8 +33,6 @@ struct GrowOptions {
   double impurity_unit = 1;       // class criteria: gain per unit of weight
   std::function<void(double)> poll;  // from the calling thread: progress in [0, 1]; may throw
 };
-
-using NodeList = std::vector<NodeRecord>;
 
 // All lists; list 0 holds the root. A record with child_list ≥ 0 stands for that list's root.
 struct Grown {

@@ -42,11 +42,10 @@ inline double weighted_median(std::vector<std::pair<double, double>>& items) {
 // Fills value (one location per output) and returns the mean impurity per unit of weight.
 template <class Id>
 double describe_numbers(const Problem& p, NumberCriterion criterion, const Block<Id>& block,
-                        i64 begin, i64 end, const i64* stats, std::vector<double>& value) {
+                        i64 begin, i64 end, const i64* stats, double* value) {
   const i32 outputs = p.targets.n_outputs;
   const i64 n = end - begin;
   const double total = static_cast<double>(stats[0]) * p.weight_unit;
-  value.assign(outputs, 0);
   double impurity = 0;
   std::vector<std::pair<double, double>> items;
   for (i32 o = 0; o < outputs; ++o) {

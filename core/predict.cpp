@@ -1,9 +1,6 @@
 // The one predictor: a Router behind Python arrays, in blocks of rows over threads.
 //
-// Rows are independent, so neither pieces nor threads can change a result. A row-major block of
-// floats is walked where it lies; all else is first gathered, piece by piece, into a small block
-// of doubles, where codes that are gaps become NaN. (Walking a column-major block where it lies
-// took half as long again.)
+// Rows are independent, so neither pieces nor threads can change a result.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -11,13 +8,16 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <memory>
 #include <new>
 #include <optional>
-#include <stdexcept>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "module.hpp"
 #include "predict.hpp"
+#include "predict_input.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -31,11 +31,13 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Floats = nb::ndarray<nb::ro, nb::device::cpu>;  // any dtype, shape and strides
 
-template <class T>
-std::span<const T> view(const Vector<T>& array) {
-  return {array.data(), array.size()};
+template <class Array>
+auto view(const Array& array) {
+  const auto* data = array.data();
+  if (reinterpret_cast<std::uintptr_t>(data) % sizeof(*data) != 0)
+    refuse("Arrays must be aligned; copy them first.");
+  return std::span(data, array.size());
 }
 
 template <class... Size>
@@ -49,10 +51,6 @@ auto allocate(auto type, Size... sizes) {
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return nb::ndarray<nb::numpy, T, nb::ndim<sizeof...(sizes)>, nb::c_contig>(data, shape.size(),
                                                                              shape.data(), owner);
-}
-
-[[noreturn]] void refuse(const std::string& sentence) {
-  throw std::invalid_argument(sentence);
 }
 
 // Answers Ctrl-C from the calling thread, at most every 50 ms: taking the GIL may mean waiting.
@@ -69,127 +67,6 @@ class Signals {
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
-
-enum class Number : std::uint8_t { float32, float64, code };
-
-struct Column {
-  Number type;
-  std::int32_t feature;
-  std::int32_t n_categories;
-  const void* data;
-  std::ptrdiff_t step;
-};
-
-std::optional<Number> number_type(const Floats& array) {
-  if (array.dtype() == nb::dtype<double>()) return Number::float64;
-  if (array.dtype() == nb::dtype<float>()) return Number::float32;
-  if (array.dtype() == nb::dtype<std::int32_t>()) return Number::code;
-  return std::nullopt;
-}
-
-// The rows to predict: a row-major block, or the columns that the tree uses.
-struct Input {
-  std::int64_t n_rows = 0;
-  bool is_block = false;
-  Number type = Number::float64;  // of the block, as the next two
-  const void* data = nullptr;
-  std::ptrdiff_t row_step = 0;
-  std::vector<Column> columns;
-  std::vector<Floats> owners;  // keep the memory alive
-
-  Input(const Router& router, nb::handle rows) {
-    if (PyTuple_Check(rows.ptr()))
-      read_columns(router, nb::borrow<nb::tuple>(rows));
-    else
-      read_block(router, rows);
-  }
-
- private:
-  void read_block(const Router& router, nb::handle rows) {
-    Floats array;
-    if (!nb::try_cast(rows, array, false) || array.ndim() != 2)
-      refuse("Rows must be a tuple of columns or a 2-d float array.");
-    const std::size_t n_features = router.n_categories.size();
-    if (array.shape(1) != n_features)
-      refuse("Rows must have the tree's " + std::to_string(n_features) + " features, got " +
-             std::to_string(array.shape(1)) + ".");
-    const auto number = number_type(array);
-    if (!number || *number == Number::code)
-      refuse("A block of rows must be float32 or float64; pass other data as columns.");
-    for (std::int32_t f : router.used)
-      if (router.n_categories[f] >= 0)
-        refuse("A block of rows holds continuous features only, but feature " + std::to_string(f) +
-               " has categories; pass a tuple of columns.");
-    n_rows = static_cast<std::int64_t>(array.shape(0));
-    is_block = array.stride(1) == 1;
-    type = *number;
-    data = array.data();
-    row_step = array.stride(0);
-    if (!is_block) {
-      const std::size_t size = type == Number::float64 ? sizeof(double) : sizeof(float);
-      for (std::int32_t f : router.used)
-        columns.push_back({type, f, -1,
-                           static_cast<const char*>(data) + f * array.stride(1) * size, row_step});
-    }
-    owners.push_back(std::move(array));
-  }
-
-  void read_columns(const Router& router, const nb::tuple& rows) {
-    const std::size_t n_features = router.n_categories.size();
-    if (rows.size() != n_features)
-      refuse("Rows must have the tree's " + std::to_string(n_features) + " columns, got " +
-             std::to_string(rows.size()) + ".");
-    n_rows = -1;
-    columns.reserve(router.used.size());
-    owners.reserve(router.used.size());
-    for (std::int32_t f : router.used) {
-      Floats array;
-      if (!nb::try_cast(rows[f], array, false) || array.ndim() != 1)
-        refuse("Columns must be 1-d arrays, but column " + std::to_string(f) + " is not.");
-      const auto number = number_type(array);
-      const bool is_code = router.n_categories[f] >= 0;
-      if (!number || (*number == Number::code) != is_code)
-        refuse("Column " + std::to_string(f) + " must be " +
-               (is_code ? "int32 codes." : "float32 or float64."));
-      const auto length = static_cast<std::int64_t>(array.shape(0));
-      if (n_rows >= 0 && length != n_rows)
-        refuse("Columns must have one length, but column " + std::to_string(f) + " has " +
-               std::to_string(length) + " rows, not " + std::to_string(n_rows) + ".");
-      n_rows = length;
-      columns.push_back({*number, f, router.n_categories[f], array.data(),
-                         static_cast<std::ptrdiff_t>(array.stride(0))});
-      owners.push_back(std::move(array));
-    }
-  }
-};
-
-template <class T>
-void gather(const Column& column, std::int64_t start, std::int32_t count, double* out) {
-  const T* data = static_cast<const T*>(column.data) + start * column.step;
-  for (std::int32_t i = 0; i < count; ++i) {
-    const T x = data[i * column.step];
-    if constexpr (std::is_same_v<T, std::int32_t>)
-      out[i] = x >= 0 && x < column.n_categories ? x : std::numeric_limits<double>::quiet_NaN();
-    else
-      out[i] = x;
-  }
-}
-
-using Gathered = Block<double, max_piece>;
-
-// Copies rows [start, start + count) into scratch, feature by feature.
-Gathered gather_all(const Input& input, std::int64_t start, std::int32_t count, double* scratch) {
-  for (const Column& column : input.columns) {
-    double* out = scratch + static_cast<std::ptrdiff_t>(column.feature) * max_piece;
-    if (column.type == Number::float64)
-      gather<double>(column, start, count, out);
-    else if (column.type == Number::float32)
-      gather<float>(column, start, count, out);
-    else
-      gather<std::int32_t>(column, start, count, out);
-  }
-  return {scratch, 1};
-}
 
 // A piece takes some 20 ms at most, so that an interrupt is answered in time.
 std::int32_t piece_rows(const Router& router, double extra_work) {
@@ -271,7 +148,7 @@ class Predictor {
     const std::size_t k = node_values.shape(1);
     auto out = allocate(double{}, input.n_rows, k);
     run(router_, input, n_threads, static_cast<double>(k),
-        [&, result = out.data(), source = node_values.data()](
+        [&, result = out.data(), source = view(node_values).data()](
             std::int64_t start, std::int32_t count, const std::int32_t* end, const auto& block) {
           Division division;
           for (std::int32_t i = 0; i < count; ++i) {
@@ -320,20 +197,8 @@ class Predictor {
   auto reach(nb::handle rows, const Vector<double>& node_alpha, const Vector<double>& alphas,
              int n_threads) const {
     check_nodes(node_alpha.size(), "alphas");
+    const auto collapsed_from = first_at_least(view(alphas), view(node_alpha));
     const auto m = static_cast<std::int32_t>(alphas.size());
-    for (std::int32_t j = 0; j < m; ++j)
-      if (!(j ? alphas.data()[j] >= alphas.data()[j - 1] : alphas.data()[j] == alphas.data()[j]))
-        refuse("alphas must ascend and not be NaN.");
-    // collapsed_from[v]: the first alpha at which node v is a leaf.
-    std::vector<std::int32_t> collapsed_from(node_alpha.size());
-    for (std::size_t v = 0; v < collapsed_from.size(); ++v) {
-      const double alpha = node_alpha.data()[v];
-      const double* end = alphas.data() + m;
-      collapsed_from[v] = alpha != alpha ? m
-                                         : static_cast<std::int32_t>(
-                                               std::lower_bound(alphas.data(), end, alpha) -
-                                               alphas.data());
-    }
     const Input input = read(rows, n_threads);
     auto out = allocate(std::int32_t{}, input.n_rows, m);
     run(router_, input, n_threads, router_.max_path + m,
@@ -352,7 +217,8 @@ class Predictor {
 
  private:
   Input read(nb::handle rows, int n_threads) const {
-    if (n_threads < 1) refuse("n_threads must be at least 1, got " + std::to_string(n_threads) + ".");
+    if (n_threads < 1)
+      refuse("n_threads must be at least 1, got " + std::to_string(n_threads) + ".");
     return Input(router_, rows);
   }
 
@@ -368,6 +234,22 @@ class Predictor {
     if (end >= 0) return end;
     division.descend(router_, ~end, block[i]);
     return division.heaviest();
+  }
+
+  // For each node the first of the ascending alphas at which it is a leaf.
+  static std::vector<std::int32_t> first_at_least(std::span<const double> alphas,
+                                                  std::span<const double> node_alpha) {
+    if (alphas.size() >= std::numeric_limits<std::int32_t>::max())
+      refuse("alphas must be fewer than 2^31.");
+    for (std::size_t j = 0; j < alphas.size(); ++j)
+      if (!(alphas[j] >= alphas[j ? j - 1 : 0])) refuse("alphas must ascend and not be NaN.");
+    std::vector<std::int32_t> first;
+    first.reserve(node_alpha.size());
+    for (const double alpha : node_alpha) {
+      const auto at = alpha != alpha ? alphas.end() : std::ranges::lower_bound(alphas, alpha);
+      first.push_back(static_cast<std::int32_t>(at - alphas.begin()));
+    }
+    return first;
   }
 
   // Appends the nodes from the root to node.

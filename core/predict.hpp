@@ -205,12 +205,8 @@ std::int32_t step(const Router& router, std::int32_t i, Row row) {
   return static_cast<std::int32_t>(node.how() < 4 ? step_cut(node, x) : step_mask(node, x));
 }
 
-#ifndef LANES
-#define LANES 8
-#define STEPS 4
-#endif
-constexpr std::int32_t n_lanes = LANES;  // rows whose steps are interleaved, to hide latency
-constexpr std::int32_t n_steps = STEPS;  // steps between two looks at who has ended
+constexpr std::int32_t n_lanes = 8;  // rows whose steps are interleaved, to hide latency
+constexpr std::int32_t n_steps = 4;  // steps between two looks at who has ended
 
 // Where rows 0 … count - 1 end: a node, or ~node where the row divides. The rows still on their
 // way take some steps, eight rows in turns; then those that did not move are left out.

@@ -3,7 +3,9 @@
 //
 // Counted are instances whose primary value and surrogate value are both known; cuts lie between
 // any two values of the node. A surrogate must be right more often than the majority direction; a
-// numeric one must send at least two instances each way.
+// numeric one must send at least two instances each way. With rpart's rules (zero_gain off) a
+// nominal one must send at least two instances wrongly: rpart refuses those that agree better,
+// which is of no use to anybody else, but decides where rows with gaps go.
 #pragma once
 
 #include <algorithm>
@@ -126,7 +128,7 @@ class SurrogateSearch {
     struct Cell {
       u32 code;
       double weight[2];
-      i64 count;
+      i64 count[2];
     };
     std::vector<Cell> cells;
     double total[2] = {0, 0};
@@ -136,11 +138,14 @@ class SurrogateSearch {
       const u32 c = read_code<Code>(codes, id);
       if (c == kGap<u32>) continue;
       if (side[id] > 1) {  // says nothing, but its value bounds the cut
-        cells.push_back({c, {0, 0}, 0});
+        cells.push_back({c, {0, 0}, {0, 0}});
         continue;
       }
       const double w = instance_weight(node_.block.target, id);
-      cells.push_back({c, {side[id] == 0 ? w : 0, side[id] == 0 ? 0 : w}, 1});
+      Cell cell{c, {0, 0}, {0, 0}};
+      cell.weight[side[id]] = w;
+      cell.count[side[id]] = 1;
+      cells.push_back(cell);
       total[side[id]] += w;
       ++count;
     }
@@ -149,8 +154,10 @@ class SurrogateSearch {
     std::size_t n = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (n && cells[n - 1].code == cells[i].code) {
-        for (int d = 0; d < 2; ++d) cells[n - 1].weight[d] += cells[i].weight[d];
-        cells[n - 1].count += cells[i].count;
+        for (int d = 0; d < 2; ++d) {
+          cells[n - 1].weight[d] += cells[i].weight[d];
+          cells[n - 1].count[d] += cells[i].count[d];
+        }
       } else {
         cells[n++] = cells[i];
       }
@@ -160,7 +167,7 @@ class SurrogateSearch {
     if (p.columns[feature_].ordered) {
       SurrogateScan scan(total[0], total[1], count);
       for (std::size_t i = 0; i + 1 < n; ++i) {
-        scan.add(cells[i].weight[0], cells[i].weight[1], cells[i].count);
+        scan.add(cells[i].weight[0], cells[i].weight[1], cells[i].count[0] + cells[i].count[1]);
         if (scan.offer()) {
           split.breaks.assign(1, coded_break(p, feature_, cells[i].code, cells[i + 1].code));
         }
@@ -171,14 +178,17 @@ class SurrogateSearch {
     split.feature = feature_;
     split.n_branches = 2;
     const bool heavier = total[1] > total[0];
+    i64 n_wrong = 0;
     for (const Cell& cell : cells) {
-      if (!cell.count) continue;
+      if (cell.count[0] + cell.count[1] == 0) continue;
       const bool tie = cell.weight[0] == cell.weight[1];
       const bool right = tie ? heavier : cell.weight[1] > cell.weight[0];
       split.codes.push_back(static_cast<i32>(cell.code));
       split.branches.push_back(right);
       correct += cell.weight[right];
+      n_wrong += cell.count[!right];
     }
+    if (!p.params.zero_gain && n_wrong < 2) return false;
     known = {{total[0], total[1]}};
     return true;
   }

@@ -113,20 +113,6 @@ struct Surrogate {
   double agreement = 0, adjusted = 0;
 };
 
-// A finished node. Children are linked by record number until the tree is assembled.
-struct NodeRecord {
-  Split split;
-  std::vector<Surrogate> surrogates;
-  std::vector<i64> stats;
-  std::vector<double> value;  // regression: location per output
-  double impurity = 0;        // regression only; class impurities follow from the stats
-  i64 n_samples = 0;
-  i32 depth = 0;
-  i64 first_child = -1;       // in the same list, or the root of another list
-  i32 child_list = -1;        // ≥ 0: this record stands for the root of that list
-  i64 python_id = -1;         // what a Python chooser returned for this node
-};
-
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };

@@ -82,6 +82,6 @@ def test_the_twins_of_the_number_criteria_follow_their_definitions():
 
 
 def test_an_unknown_criterion_is_named_with_the_known_ones():
-    with pytest.raises(ParameterError, match="'gini', 'entropy'.*got 'ginni'"):
+    with pytest.raises(ParameterError, match=r"'gini', 'entropy'.*got 'ginni'"):
         impurity([1, 2], "ginni")
     assert all(name == row.name for name, row in CRITERIA.items())

@@ -1,6 +1,9 @@
 // Scoring of cuts: instances or groups move from right to left, one after another.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "chooser.hpp"
 
 namespace treewright {
@@ -75,15 +78,17 @@ inline void consider(const NodeView<Id>& node, const Pass& pass, const Admission
   best.learned_gaps = pass.learned;
 }
 
-// The best ratio numerator/denominator over positions, compared without dividing.
+// The best ratio numerator/denominator over positions, compared without dividing. A later one
+// must be larger by more than a tie.
 struct BestRatio {
-  double numerator = -1, denominator = 1;
+  double numerator = 0, denominator = 1;
   i64 cut = -1;
-  double margin;  // 1 + the relative difference that counts as a tie
+  double margin;
 
   explicit BestRatio(double tie) : margin(1 + tie) {}
+  double bar() const { return numerator * margin; }
   void offer(double num, double den, i64 at) {
-    if (num * denominator > numerator * den * margin) {
+    if (num * denominator > bar() * den) {
       numerator = num;
       denominator = den;
       cut = at;

@@ -23,11 +23,20 @@ from treewright.learners._pruning import (
     Pruned,
     check_pruning,
     complexity_table,
+    held_out_curve,
     plot_sizes,
     prune,
     restored_table,
 )
-from treewright.learners._training import Sample, Training, check_sample, seed, threads
+from treewright.learners._training import (
+    Sample,
+    Training,
+    check_lengths,
+    check_sample,
+    read_weights,
+    seed,
+    threads,
+)
 from treewright.tree.grow import grow
 from treewright.tree.predict import apply, decision_path
 from treewright.tree.tree import Tree
@@ -38,7 +47,7 @@ if TYPE_CHECKING:
 
     from treewright.data.table import Table
     from treewright.explain._trace import Trace
-    from treewright.pruning import CostComplexityPath, CpTable
+    from treewright.pruning import CostComplexityPath, CpTable, SizeCurve
     from treewright.tree.recipe import Recipe
 
 __all__ = ["TreeEstimator"]
@@ -70,6 +79,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def _training(self, sample: Sample, table: Table) -> Training:
         """A sample and its table, with what the task makes of the target."""
         raise NotImplementedError
+
+    def _known_target(self, y: Any) -> NDArray[Any]:
+        """The target of new rows, in the codes or units of training."""
+        return self._read_target(y)[0]
 
     def _learned(self) -> dict[str, Any]:
         """What the task keeps beside the tree."""
@@ -312,6 +325,29 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         ax : matplotlib axes
         """
         return plot_sizes(self.cp_table_, self.pruning_risk, ax)
+
+    def size_curve(self, X: Any, y: Any, sample_weight: Any = None) -> SizeCurve:
+        """Error of the fitted tree's subtrees, on its training rows and on new ones.
+
+        Fit without pruning first; ``size_curve(X, y).plot()`` then shows the training error
+        fall with size while the error on new rows turns up again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that were held out of ``fit``.
+
+        Returns
+        -------
+        curve : SizeCurve
+        """
+        values = self._known_target(y)
+        weight, rows = read_weights(sample_weight, len(values))
+        table = self._table(X)
+        check_lengths(table.n_rows, len(values))
+        if rows is not None:
+            table, values = table.take(np.flatnonzero(rows)), values[rows]
+        return held_out_curve(self, self._fitted(), table, values, weight)
 
     # scikit-learn
 

@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from tests.io.model_makers import assert_same, put_together, sign, take_apart
 from treewright.errors import ModelFileError
+from treewright.io import _container
 from treewright.io._container import MAX_HEADER_DEPTH, MAX_HEADER_ITEMS, pack, unpack
 
 DTYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
@@ -201,6 +202,14 @@ def test_a_wrong_header_length_is_refused_at_no_cost(size):
         read(sign(bytes(data)))
     assert tracemalloc.get_traced_memory()[1] < 1_000_000
     tracemalloc.stop()
+
+
+def test_a_header_above_the_limit_is_refused_whatever_it_says(monkeypatch):
+    data = write({"x": "x" * 2000}, [])
+    assert read(data)
+    monkeypatch.setattr(_container, "MAX_HEADER_SIZE", 1000)
+    with pytest.raises(ModelFileError, match="header"):
+        read(data)
 
 
 def test_a_newer_version_says_so():

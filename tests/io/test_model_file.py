@@ -372,6 +372,19 @@ def test_only_public_estimators_are_made_from_a_file(tmp_path, fake_estimator, n
         load(path)
 
 
+def test_an_estimator_that_is_not_public_is_neither_saved_nor_made(
+    tmp_path, fake_estimator, monkeypatch
+):
+    monkeypatch.setattr(treewright, "Child", Child, raising=False)
+    with pytest.raises(ModelFileError, match="own means"):
+        save(Child().fit(), tmp_path / "model")
+    path = edit_estimator(tmp_path, fake_estimator, **{"class": "Child"})
+    with pytest.raises(ModelFileError, match="does not have"):
+        load(path)
+    monkeypatch.setattr(treewright, "__all__", [*treewright.__all__, "Child"])
+    assert type(load(path)) is Child
+
+
 def test_parameters_that_the_estimator_does_not_have_are_refused(tmp_path, fake_estimator):
     for parameters in ({"criterium": 1}, {"self": 1}, {"__init__": 1}, [], None, 3):
         path = edit_estimator(tmp_path, fake_estimator, parameters=parameters)

@@ -71,6 +71,7 @@ def test_long_lists_of_one_type_become_arrays_and_come_back(value):
     "value",
     [
         [True] * PACK_FROM + [1],
+        [1] * PACK_FROM + [True],
         [1] * PACK_FROM + [1.0],
         [1] * PACK_FROM + [2**63],
         ["a"] * PACK_FROM + [None],

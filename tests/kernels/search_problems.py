@@ -165,9 +165,7 @@ def search_problems(draw: Any, criterion: str, max_rows: int = 14) -> SearchProb
         min_samples_leaf=draw(st.sampled_from([1, 1, 1, 2, 3])),
         min_weight_leaf=draw(st.sampled_from([0.0, 0.0, 0.0, 1.5])),
     )
-    return SearchProblem(
-        make_table(*columns, kinds=kinds), y, recipe, target, sample_weight, costs
-    )
+    return SearchProblem(make_table(*columns, kinds=kinds), y, recipe, target, sample_weight, costs)
 
 
 @st.composite
@@ -210,7 +208,8 @@ def routed(candidate: dict[str, Any], column: np.ndarray, recipe: Recipe) -> lis
         way = np.array([branch.get(code, -1) for code in column.tolist()])
     else:
         (at,) = candidate["breaks"]
-        way = (column > at if recipe.continuous_split == "at_most" else column >= at).astype(int)
+        x = column.astype(np.float64)  # a float32 column would round the break
+        way = (x > at if recipe.continuous_split == "at_most" else x >= at).astype(int)
     way[gaps] = -1
     n_branches = candidate["n_branches"]
     if not gaps.any() or recipe.missing not in ("learned", "own_branch"):

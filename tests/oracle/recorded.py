@@ -1,17 +1,74 @@
-"""Reading the shared data sets and the recorded runs of other programs."""
+"""Reading the shared data sets and the recorded runs of other programs.
+
+A few of both are kept in the repository (see small/README.md), so that something is compared
+everywhere.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from treewright import datasets
 from treewright.data.encode import encode
+
+SMALL = Path(__file__).resolve().parent / "small"
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A data set and what a program answered on it.
+
+    Index k of every recorded array is row k of ``X``; ``hints`` are keyword arguments that
+    tell an estimator the kinds of the columns.
+    """
+
+    name: str
+    X: pd.DataFrame
+    y: np.ndarray
+    fold: np.ndarray
+    runs: Mapping[str, Any]
+    hints: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Training and held-out rows of each recorded fold."""
+        return [
+            (np.flatnonzero(self.fold != k), np.flatnonzero(self.fold == k))
+            for k in np.unique(self.fold)
+        ]
+
+
+def load_recorded(shared: Path, program: str, dataset: str) -> Recorded:
+    """A shared data set with the runs of a program that did not fail."""
+    X, y, fold = load_data(shared, dataset)
+    runs = load_runs(shared, program, dataset)["runs"]
+    return Recorded(dataset, X, y, fold, {k: v for k, v in runs.items() if "error" not in v})
+
+
+def load_small(program: str, dataset: str) -> Recorded:
+    """A bundled data set with its runs in this repository."""
+    bundled = getattr(datasets, f"load_{dataset}")()
+    runs = load_runs(SMALL, program, dataset)
+    y = bundled.target if bundled.target.dtype == float else bundled.target.astype(str)
+    fold = np.array(runs["fold"])
+    X = bundled.data.to_pandas()
+    return Recorded(dataset, X, y, fold, runs["runs"], bundled.schema_hints)
+
+
+def recorded_datasets(shared: Path, program: str) -> list[str]:
+    """Names of the data sets with runs of a program."""
+    folder = shared / "oracle" / program
+    return sorted(path.name.removesuffix(".json.gz") for path in folder.glob("*.json.gz"))
 
 
 @lru_cache(maxsize=4)
@@ -19,12 +76,6 @@ def load_runs(shared: Path, program: str, dataset: str) -> dict:
     """The recorded file of a program on a data set."""
     with gzip.open(shared / "oracle" / program / f"{dataset}.json.gz", "rt") as stream:
         return json.load(stream)
-
-
-def recorded_datasets(shared: Path, program: str) -> list[str]:
-    """Names of the data sets with runs of a program."""
-    folder = shared / "oracle" / program
-    return sorted(path.name.removesuffix(".json.gz") for path in folder.glob("*.json.gz"))
 
 
 @lru_cache(maxsize=4)
@@ -57,9 +108,7 @@ def _as_column(values, column):
     values = np.where(values == "?", None, values)
     if column["type"] == "continuous":
         return values.astype(float)
-    return pd.Categorical(
-        values, categories=column["values"], ordered=column["type"] == "ordinal"
-    )
+    return pd.Categorical(values, categories=column["values"], ordered=column["type"] == "ordinal")
 
 
 @lru_cache(maxsize=4)

@@ -62,7 +62,7 @@ def _take_schema_apart(schema: Schema) -> dict[str, object]:
             "name": target.name,
             "classes": list(target.classes),
             "n_outputs": target.n_outputs,
-            "class_factor": list(target.class_factor),
+            "class_factor": [float(factor) for factor in target.class_factor],
         },
     }
     _build_schema(parts)

@@ -20,14 +20,16 @@ from treewright.learners._folds import n_folds, row_splits
 from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
+    from treewright.data.table import Table
     from treewright.learners._progress import Progress
     from treewright.learners._training import Training
-    from treewright.pruning import CpTable, CrossValidatedErrors, PruningSequence
+    from treewright.pruning import CpTable, CrossValidatedErrors, PruningSequence, SizeCurve
 
 __all__ = [
     "Pruned",
     "check_pruning",
     "complexity_table",
+    "held_out_curve",
     "least_risk",
     "n_trees",
     "plot_sizes",
@@ -202,16 +204,37 @@ def _cross_validate(
 
 def _loss(estimator: Any, training: Training) -> Any:
     """Loss of held-out rows, in the unit of the tree's risk."""
+    costs = training.costs
+    if training.target.is_classification and costs is not None:
+        return _row_loss(estimator, training.y, costs.loss, costs.proba_factor)
+    return _row_loss(estimator, training.y)
+
+
+def _row_loss(estimator: Any, y: NDArray[Any], costs: Any = None, factor: Any = None) -> Any:
+    """Loss of rows with target ``y`` (class codes are integers) that end at given nodes."""
     from treewright.pruning import class_loss, squared_loss
 
-    costs = training.costs
-    if training.target.is_classification:
-        if costs is None:
-            return class_loss(training.y)
-        return class_loss(training.y, costs.loss, costs.proba_factor)
+    if y.dtype == np.int32:
+        return class_loss(y, costs, factor)
     if estimator.criterion in _LOSSES:
-        return _number_loss(training.y, _LOSSES[estimator.criterion])
-    return squared_loss(training.y)
+        return _number_loss(y, _LOSSES[estimator.criterion])
+    return squared_loss(y)
+
+
+def held_out_curve(
+    estimator: Any, tree: Tree, table: Table, y: NDArray[Any], weight: Floats | None
+) -> SizeCurve:
+    """Error of the subtrees of ``tree`` on rows that did not grow it."""
+    from treewright.pruning import size_curve
+
+    factor = np.asarray(tree.schema.target.class_factor) if tree.schema.target else None
+    loss = _row_loss(
+        estimator,
+        y,
+        getattr(estimator, "cost_matrix_", None),
+        factor if factor is not None and len(factor) else None,
+    )
+    return size_curve(tree, table, loss, weight, estimator.pruning_risk)
 
 
 def _absolute(y: Floats, value: Floats, weight: Floats) -> Floats:

@@ -88,6 +88,9 @@ class ClassificationMixin(ClassifierMixin):  # type: ignore[misc]
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
         return class_codes(y)
 
+    def _known_target(self: Any, y: Any) -> NDArray[Any]:
+        return class_codes(y, self.classes_)[0]
+
     def _training(self: Any, sample: Sample, table: Table) -> Training:
         self._check_costs()
         assert sample.classes is not None

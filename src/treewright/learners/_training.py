@@ -17,7 +17,15 @@ from treewright.tree.recipe import ClassCosts, Recipe
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["Sample", "Training", "check_sample", "read_weights", "seed", "threads"]
+__all__ = [
+    "Sample",
+    "Training",
+    "check_lengths",
+    "check_sample",
+    "read_weights",
+    "seed",
+    "threads",
+]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

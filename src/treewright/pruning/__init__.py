@@ -15,6 +15,7 @@ from treewright.pruning._cross_validation import (
 from treewright.pruning._path import CostComplexityPath, cost_complexity_path
 from treewright.pruning._pessimistic import pessimistic, pessimistic_error
 from treewright.pruning._sequence import PruningSequence, pruning_sequence
+from treewright.pruning._size_curve import SizeCurve, size_curve
 
 __all__ = [
     "CostComplexityPath",
@@ -22,6 +23,7 @@ __all__ = [
     "CpTable",
     "CrossValidatedErrors",
     "PruningSequence",
+    "SizeCurve",
     "class_loss",
     "cost_complexity",
     "cost_complexity_path",
@@ -30,5 +32,6 @@ __all__ = [
     "pessimistic",
     "pessimistic_error",
     "pruning_sequence",
+    "size_curve",
     "squared_loss",
 ]

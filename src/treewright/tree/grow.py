@@ -100,9 +100,7 @@ def grow(
 ) -> Tree:
     """Grow a tree by ``recipe``; ``y`` holds class codes (int32) or numbers (float64)."""
     y, unit = _in_range(y, target)
-    params = _core_params(
-        table, y, recipe, target, sample_weight, costs, seed, n_threads, progress
-    )
+    params = _core_params(table, y, recipe, target, sample_weight, costs, seed, n_threads, progress)
     bridge = None
     if recipe.choose is not None:
         bridge = params["choose"] = _ChooserBridge(recipe.choose)
@@ -224,7 +222,9 @@ def _cost_params(costs: ClassCosts | None) -> dict[str, list[float]]:
         return [] if np.all(values == 1.0) else [float(v) for v in values]
 
     loss = [] if costs.loss is None else [float(v) for v in costs.loss.ravel()]
-    symmetric = [] if costs.loss is None else [float(v) for v in (costs.loss + costs.loss.T).ravel() / 2]
+    symmetric = (
+        [] if costs.loss is None else [float(v) for v in (costs.loss + costs.loss.T).ravel() / 2]
+    )
     return {
         "split_factor": factors(costs.split_factor),
         "risk_factor": factors(costs.proba_factor),
@@ -257,12 +257,12 @@ def _wrap(
         surrogates=Splits(**grown.pop("surrogates")),
         label=label,
         risk=risk,
-        extras=_extras(bridge, python_id),
+        extras={"n_gaps": grown.pop("n_gaps"), **_extras(bridge, python_id)},
         **grown,
     )
 
 
-def _extras(bridge: _ChooserBridge | None, python_id: NDArray[np.int64]) -> dict[str, Any]:
+def _extras(bridge: _ChooserBridge | None, python_id: NDArray[np.int32]) -> dict[str, Any]:
     """Columns over nodes from what a Python chooser said of each; NaN where it said nothing."""
     if bridge is None:
         return {}

@@ -21,7 +21,8 @@ Array = NDArray[np.float64]
 
 def _normalise(weights: Array) -> Array:
     total = weights.sum(axis=1, keepdims=True)
-    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    shares: Array = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    return shares
 
 
 def class_nodes(

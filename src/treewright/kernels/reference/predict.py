@@ -109,9 +109,7 @@ def apply(tree: Tree, columns: Columns) -> NDArray[np.int32]:
     return np.array([heaviest(way) for way in ways(tree, columns)], np.int32)
 
 
-def values(
-    tree: Tree, columns: Columns, node_values: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def values(tree: Tree, columns: Columns, node_values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values of each row's end, or their mean over its ends weighted by share."""
     out = np.zeros((len(columns[0]), node_values.shape[1]))
     for row, way in enumerate(ways(tree, columns)):

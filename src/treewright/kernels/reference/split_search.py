@@ -57,7 +57,9 @@ class Rows:
         """Weight of the root in the units of the criterion: class factors count."""
         if self.total is not None:
             return self.total
-        return float(class_weights(self).sum() if self.target.is_classification else self.weight.sum())
+        return float(
+            class_weights(self).sum() if self.target.is_classification else self.weight.sum()
+        )
 
     def cost(self) -> np.longdouble:
         """Impurity times weight; infinite if the criterion cannot describe the rows."""
@@ -75,6 +77,16 @@ class Best:
     gain: float
     way: Way
     scale: float
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the gain is no more than rounding."""
+        return self.gain <= 8e-15 * self.scale
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether it is less than nothing, by more than rounding."""
+        return self.gain < -8e-15 * self.scale
 
 
 def _name(rows: Rows) -> str:

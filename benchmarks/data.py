@@ -1,0 +1,71 @@
+"""Data for the benchmarks: made with a fixed seed, neither trivial nor hopeless.
+
+A third of the features carry the signal (products, steps, curves), a few are noisy copies of
+those, some have ties or heavy tails, the rest are noise. Labels are noisy too, so that a full
+tree is large and a shallow one is not perfect.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+N_SIGNAL = 8
+LEAST_FEATURES = 16
+
+
+def features(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    """Features as float32, ``p`` at least 16."""
+    if p < LEAST_FEATURES:
+        raise ValueError(f"p must be at least {LEAST_FEATURES}, got {p}")
+    X = rng.standard_normal((n, p), dtype=np.float32)
+    X[:, 8:11] = 0.7 * X[:, 0:3] + 0.3 * X[:, 8:11]  # copies with noise
+    X[:, 11:13] = np.round(X[:, 11:13] * 10) / 10  # ties
+    X[:, 13:15] = np.exp(X[:, 13:15])  # tails
+    return X
+
+
+def signal(X: np.ndarray) -> np.ndarray:
+    """What there is to learn."""
+    steps = np.where(X[:, 5] > 0.5, X[:, 6], -0.5 * X[:, 7])
+    return X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.5 * X[:, 3] + 0.3 * X[:, 4] ** 2 + steps
+
+
+@lru_cache(maxsize=2)
+def classes(n: int, p: int = 28, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes, of which no model can tell much more than four fifths."""
+    rng = np.random.default_rng(seed)
+    X = features(rng, n, p)
+    y = signal(X) + rng.logistic(scale=0.5, size=n) > 0.3
+    y ^= rng.random(n) < 0.05
+    return X, y.astype(np.int64)
+
+
+@lru_cache(maxsize=2)
+def numbers(n: int, p: int = 28, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A number with noise of the size of a third of its spread."""
+    rng = np.random.default_rng(seed)
+    X = features(rng, n, p)
+    return X, signal(X) + rng.normal(scale=0.7, size=n)
+
+
+def adult() -> tuple[Any, Any] | None:
+    """Predictors (a frame with categories and gaps) and income of the adult data, if there."""
+    import pandas as pd
+
+    path, schema = SHARED / "adult.csv.gz", SHARED / "adult.schema.json"
+    if not path.exists():
+        return None
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        frame = pd.read_csv(stream, na_values=["?"], skipinitialspace=True)
+    kinds = {c["name"]: c["type"] for c in json.loads(schema.read_text())["columns"]}
+    for name in frame.columns:
+        if kinds[name] == "nominal":
+            frame[name] = frame[name].astype("category")
+    return frame.drop(columns="income"), frame["income"].to_numpy().astype(str)

@@ -1,0 +1,56 @@
+"""Where the benchmarks ran: machine and versions."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+__all__ = ["facts", "rpart_version"]
+
+
+def rpart_version() -> str | None:
+    """Versions of R and rpart, None if either is missing."""
+    if shutil.which("Rscript") is None:
+        return None
+    say = 'cat(as.character(getRversion()), as.character(packageVersion("rpart")))'
+    done = subprocess.run(["Rscript", "-e", say], capture_output=True, encoding="utf-8")
+    if done.returncode != 0:
+        return None
+    r, rpart = done.stdout.split()
+    return f"{rpart} (R {r})"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _load() -> str:
+    if not hasattr(os, "getloadavg"):
+        return "unknown"
+    return f"{os.getloadavg()[0]:.1f} before the run"
+
+
+def facts() -> dict[str, str]:
+    """What a reader needs to judge the figures."""
+    import treewright
+
+    return {
+        "treewright": treewright.__version__,
+        "scikit-learn": version("scikit-learn"),
+        "numpy": version("numpy"),
+        "rpart": rpart_version() or "not here",
+        "Python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "load": _load(),
+    }

@@ -1,0 +1,84 @@
+"""Benchmarks: treewright beside scikit-learn and rpart, in one run on one machine.
+
+Run with ``make bench``, or ``python benchmarks/run.py --quick --only full depth8``. Prints a table
+and writes it, with every single time, to bench-output. What is measured and how to read it:
+docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from footprint import imports, memory
+from machine import facts
+from mixed import adult
+from results import Result, Skipped, save, table
+from speed import Settings, fit_case, iris, predict, scaling
+
+Case = Callable[[Settings], Iterator[Result | Skipped]]
+
+CASES: dict[str, Case] = {
+    "full": fit_case("full", "classes", 200_000, 28, None, 20),
+    "depth8": fit_case("depth8", "classes", 200_000, 28, 8, 15),
+    "regression": fit_case("regression", "numbers", 200_000, 28, None, 15),
+    "regression8": fit_case("regression8", "numbers", 200_000, 28, 8, 15),
+    "small": fit_case("small", "classes", 10_000, 20, None, 8),
+    "iris": iris,
+    "predict": predict,
+    "adult": adult,
+    "scaling": scaling,
+    "memory": memory,
+    "import": imports,
+}
+QUICK = 50
+"""By how much --quick divides the number of rows."""
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small data, once: does it work?")
+    parser.add_argument("--only", nargs="+", choices=CASES, metavar="NAME", help=", ".join(CASES))
+    parser.add_argument("--repeats", type=int, help="rounds, of which the best counts (default 3)")
+    parser.add_argument("--n-jobs", type=int, default=2, help="our threads (default 2)")
+    folder = Path(__file__).resolve().parents[1] / "bench-output"
+    parser.add_argument("--output-dir", type=Path, default=folder, help="default: bench-output")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the cases, print as they finish, save at the end."""
+    options = parse(arguments)
+    settings = Settings(
+        repeats=options.repeats or (1 if options.quick else 3),
+        n_jobs=options.n_jobs,
+        shrink=QUICK if options.quick else 1,
+    )
+    where = facts()
+    print(*(f"{name}: {value}" for name, value in where.items()), sep="\n")
+    results: list[Result] = []
+    skipped: list[Skipped] = []
+    for name in options.only or CASES:
+        start = time.perf_counter()
+        for found in CASES[name](settings):
+            if isinstance(found, Skipped):
+                skipped.append(found)
+                print(f"{name}: skipped, {found.why}", flush=True)
+            else:
+                # The targets are about the full sizes.
+                results.append(replace(found, is_met=None) if options.quick else found)
+        print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+    if options.quick:
+        print("\nSmall data, timed once: this shows that the benchmarks run, nothing else.")
+    print(f"\n{table(results)}")
+    save(options.output_dir, where, results, skipped)
+    print(f"\nWritten to {options.output_dir}.")
+
+
+if __name__ == "__main__":
+    main()

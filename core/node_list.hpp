@@ -1,0 +1,125 @@
+// Finished nodes, as compact as they can be: a full tree may have as many as rows.
+#pragma once
+
+#include <vector>
+
+#include "types.hpp"
+
+namespace treewright {
+
+// Many splits as a structure of arrays, in the layout of the Python Splits.
+struct FlatSplits {
+  std::vector<u8> kind, closed, reversed;
+  std::vector<i32> feature;
+  std::vector<i64> break_offset{0}, code_offset{0}, term_offset{0};
+  std::vector<double> breaks, term_weight;
+  std::vector<i32> codes, branches, term_feature;
+
+  void push(const Split& s) {
+    kind.push_back(static_cast<u8>(s.kind));
+    closed.push_back(s.closed);
+    reversed.push_back(s.reversed);
+    feature.push_back(s.kind == SplitKind::linear ? -1 : s.feature);
+    breaks.insert(breaks.end(), s.breaks.begin(), s.breaks.end());
+    codes.insert(codes.end(), s.codes.begin(), s.codes.end());
+    branches.insert(branches.end(), s.branches.begin(), s.branches.end());
+    term_feature.insert(term_feature.end(), s.term_feature.begin(), s.term_feature.end());
+    term_weight.insert(term_weight.end(), s.term_weight.begin(), s.term_weight.end());
+    break_offset.push_back(static_cast<i64>(breaks.size()));
+    code_offset.push_back(static_cast<i64>(codes.size()));
+    term_offset.push_back(static_cast<i64>(term_feature.size()));
+  }
+
+  // Split `i` of another set; −1 for a leaf.
+  void push(const FlatSplits& from, i64 i) {
+    if (i < 0) {
+      push(Split{});
+      return;
+    }
+    auto range = [i](auto& to, const auto& pool, const std::vector<i64>& offset) {
+      to.insert(to.end(), pool.begin() + offset[i], pool.begin() + offset[i + 1]);
+    };
+    kind.push_back(from.kind[i]);
+    closed.push_back(from.closed[i]);
+    reversed.push_back(from.reversed[i]);
+    feature.push_back(from.feature[i]);
+    range(breaks, from.breaks, from.break_offset);
+    range(codes, from.codes, from.code_offset);
+    range(branches, from.branches, from.code_offset);
+    range(term_feature, from.term_feature, from.term_offset);
+    range(term_weight, from.term_weight, from.term_offset);
+    break_offset.push_back(static_cast<i64>(breaks.size()));
+    code_offset.push_back(static_cast<i64>(codes.size()));
+    term_offset.push_back(static_cast<i64>(term_feature.size()));
+  }
+
+  void reserve(std::size_t n) {
+    for (auto* bytes : {&kind, &closed, &reversed}) bytes->reserve(n);
+    feature.reserve(n);
+    for (auto* offsets : {&break_offset, &code_offset, &term_offset}) offsets->reserve(n + 1);
+    breaks.reserve(n / 2);
+  }
+};
+
+// A finished node. Children are linked by record number until the tree is assembled.
+struct NodeRecord {
+  i64 n_samples = 0;
+  double impurity = 0;  // regression only; class impurities follow from the stats
+  double gain = 0;
+  i32 depth = 0;
+  i32 first_child = -1;  // in the same list
+  i32 child_list = -1;   // ≥ 0: this record stands for the root of that list
+  i32 split = -1;        // in the list's splits
+  i32 n_branches = 0;
+  i32 gap_branch = kGapStop;
+  i32 n_gaps = 0;        // instances that the split could not decide
+  i32 first_surrogate = 0, n_surrogates = 0;
+  i32 python_id = -1;    // what a Python chooser returned for this node
+};
+
+struct NodeList {
+  i32 n_stats, n_values;
+  std::vector<NodeRecord> records;
+  std::vector<i64> stats;     // n_stats per record
+  std::vector<double> values;  // n_values per record: regression, location per output
+  FlatSplits splits, surrogates;
+  std::vector<double> agreement, adjusted;
+
+  NodeList(i32 stats_width, i32 values_width) : n_stats(stats_width), n_values(values_width) {}
+
+  i64 size() const { return static_cast<i64>(records.size()); }
+  NodeRecord& operator[](i64 i) { return records[i]; }
+  const NodeRecord& operator[](i64 i) const { return records[i]; }
+  // Pointers that the next add() may invalidate.
+  i64* stats_of(i64 i) { return stats.data() + i * n_stats; }
+  const i64* stats_of(i64 i) const { return stats.data() + i * n_stats; }
+  double* values_of(i64 i) { return values.data() + i * n_values; }
+  const double* values_of(i64 i) const { return values.data() + i * n_values; }
+
+  // Appends empty records; returns the first.
+  i64 add(i64 count) {
+    const i64 first = size();
+    records.resize(first + count);
+    stats.resize(records.size() * n_stats, 0);
+    values.resize(records.size() * n_values, 0);
+    return first;
+  }
+
+  void set_split(i64 i, const Split& split, const std::vector<Surrogate>& found) {
+    NodeRecord& r = records[i];
+    r.split = static_cast<i32>(splits.kind.size());
+    r.gain = split.gain;
+    r.n_branches = split.n_branches;
+    r.gap_branch = split.gap_branch;
+    r.first_surrogate = static_cast<i32>(agreement.size());
+    r.n_surrogates = static_cast<i32>(found.size());
+    splits.push(split);
+    for (const Surrogate& s : found) {
+      surrogates.push(s.split);
+      agreement.push_back(s.agreement);
+      adjusted.push_back(s.adjusted);
+    }
+  }
+};
+
+}  // namespace treewright

@@ -1,0 +1,100 @@
+"""Error against the size of a tree: on the rows that grew it, and on rows held out.
+
+A tree that is pruned step by step gives one tree of each size; the training error can only fall
+with size, the error on new rows falls and then turns up again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.pruning._cross_validation import Loss
+from treewright.pruning._present import as_frame, html_table, significant, text_table
+from treewright.pruning._sequence import Risk, pruning_sequence
+from treewright.tree.predict import reach
+from treewright.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from treewright.data.table import Table
+
+__all__ = ["SizeCurve", "size_curve"]
+
+
+@dataclass(frozen=True, eq=False)
+class SizeCurve:
+    """Mean loss of each nested subtree, from the root to the whole tree."""
+
+    n_leaves: NDArray[np.int64]
+    training: NDArray[np.float64]
+    held_out: NDArray[np.float64]
+
+    @property
+    def best_size(self) -> int:
+        """Leaves of the smallest subtree with the least held-out error."""
+        return int(self.n_leaves[np.argmin(self.held_out)])
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {"leaves": self.n_leaves, "training": self.training, "held out": self.held_out}
+
+    def frame(self) -> Any:
+        """One row per subtree, as a data frame."""
+        return as_frame(self._columns())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both errors against the number of leaves; new matplotlib axes if ``ax`` is None."""
+        from matplotlib import pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots()[1]
+        ax.plot(self.n_leaves, self.training, drawstyle="steps-post", label="training")
+        ax.plot(self.n_leaves, self.held_out, drawstyle="steps-post", label="held out")
+        ax.axvline(self.best_size, color="0.7", linestyle=":", label=f"{self.best_size} leaves")
+        ax.set_xscale("log")
+        ax.set_xlabel("leaves")
+        ax.set_ylabel("error")
+        ax.legend()
+        return ax
+
+    def _cells(self) -> dict[str, list[str]]:
+        cells = {name: significant(column) for name, column in self._columns().items()}
+        return cells | {"leaves": [str(n) for n in self.n_leaves]}
+
+    def __str__(self) -> str:
+        return text_table(self._cells())
+
+    def _repr_html_(self) -> str:
+        return html_table(self._cells(), "Error by size")
+
+
+def size_curve(
+    tree: Tree,
+    table: Table,
+    loss: Loss,
+    sample_weight: NDArray[np.float64] | None = None,
+    risk: Risk = "error",
+) -> SizeCurve:
+    """Held-out error of every subtree in the pruning sequence of ``tree``.
+
+    Parameters
+    ----------
+    tree
+        A grown tree.
+    table
+        Rows that did not grow it.
+    loss
+        Their losses, see :func:`class_loss` and :func:`squared_loss`.
+    sample_weight
+        Their weights; None for 1.
+    risk
+        Which risk orders the subtrees.
+    """
+    sequence = pruning_sequence(tree, risk, "exact")
+    nodes = reach(tree, table, sequence.node_alpha, sequence.alphas + sequence.tolerance)
+    losses = loss(tree, nodes, np.arange(table.n_rows))
+    held_out = np.average(losses, axis=0, weights=sample_weight)
+    order = slice(None, None, -1)
+    return SizeCurve(sequence.n_leaves[order], sequence.risks[order], held_out[order])
