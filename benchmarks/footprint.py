@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from results import Result, Skipped, at_most, duration
+from results import Result, Skipped, at_most, count, duration
 from speed import PEER, Settings
 
 WORKER = Path(__file__).with_name("memory_worker.py")
@@ -32,17 +32,17 @@ def memory(settings: Settings) -> Iterator[Result | Skipped]:
     if not Path("/proc/self/status").exists():
         yield Skipped("memory", "resident memory is read from /proc, which is not here.")
         return
-    rows = str(200_000 // settings.shrink)
+    rows = 200_000 // settings.shrink
     for task in ("classes", "numbers"):
         found: dict[str, Any] = {
-            name: json.loads(_run(str(WORKER), name, task, rows, "28", str(settings.n_jobs)))
+            name: json.loads(_run(str(WORKER), name, task, str(rows), "28", str(settings.n_jobs)))
             for name in ("treewright", PEER)
         }
         share = {name: f["growth"] / f["data"] for name, f in found.items()}
         kind = "classification" if task == "classes" else "regression"
         yield at_most(
             "memory",
-            f"memory, full fit, {kind}, {rows} × 28",
+            f"memory, full fit, {kind}, {count(rows)} × 28",
             f"{found['treewright']['growth'] / 2**20:.0f} MiB",
             f"{PEER} {share[PEER]:.2g}× data",
             share["treewright"],

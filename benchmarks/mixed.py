@@ -15,7 +15,7 @@ from typing import Any
 import data
 import numpy as np
 from machine import rpart_version
-from results import Result, Skipped, faster, not_worse
+from results import Result, Skipped, count, faster, not_worse
 from speed import Settings
 from timing import take_turns
 
@@ -68,7 +68,7 @@ def _compare(
         accuracy, leaves, seconds = _rpart(path, cp)
         times[PEER].append(seconds)
     leaf_counts = f"{model.get_n_leaves()} and {leaves} leaves"
-    what = f"fit, adult, {len(y)} × {X.shape[1]} mixed, cp={cp:g} ({leaf_counts})"
+    what = f"fit, adult, {count(len(y))} × {X.shape[1]} mixed, cp={cp:g} ({leaf_counts})"
     yield faster("adult", what, PEER, times, LEAST)
     ours = float(np.mean(model.predict(X_test) == y_test))
     error = float(np.sqrt(ours * (1 - ours) / len(y_test)))

@@ -50,6 +50,11 @@ class Skipped:
     why: str
 
 
+def count(value: int) -> str:
+    """A whole number in groups of three digits."""
+    return f"{value:_}".replace("_", " ")
+
+
 def duration(value: float) -> str:
     """Seconds in a readable unit."""
     for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):

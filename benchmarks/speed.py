@@ -8,7 +8,7 @@ from typing import Any
 
 import data
 import numpy as np
-from results import Result, at_most, duration, faster, not_worse
+from results import Result, at_most, count, duration, faster, not_worse
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from timing import take_turns
@@ -56,7 +56,7 @@ def fit_case(
         times = take_turns(calls, settings.repeats)
         size = "full tree" if depth is None else f"depth {depth}"
         kind = "classification" if task == "classes" else "regression"
-        what = f"fit, {kind}, {rows:,} × {p}, {size}".replace(",", " ").replace("  ", ", ")
+        what = f"fit, {kind}, {count(rows)} × {p}, {size}"
         yield faster(case, f"{what}, {settings.n_jobs} threads", PEER, times, least)
         single = {"treewright": times["one thread"], PEER: times[PEER]}
         yield faster(case, f"{what}, one thread", PEER, single, None)
@@ -95,7 +95,14 @@ def _share(case: str, what: str, times: dict[str, list[float]], most: float) -> 
     ours, theirs = min(times["treewright"]), min(times[PEER])
     shown = f"{PEER} {duration(theirs)}"
     return at_most(
-        case, what, duration(ours), shown, ours / theirs, round(most, 3), " of its", seconds=times
+        case,
+        what,
+        duration(ours),
+        shown,
+        ours / theirs,
+        round(most, 3),
+        "× its time",
+        seconds=times,
     )
 
 
@@ -108,7 +115,7 @@ def predict(settings: Settings) -> Iterator[Result]:
         theirs = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
         calls = {"treewright": _predicting(ours, big), PEER: _predicting(theirs, big)}
         size = "full tree" if depth is None else f"depth {depth}"
-        what = f"predict_proba, {len(big):,} rows, {size}".replace(",", " ").replace("  ", ", ")
+        what = f"predict_proba, {count(len(big))} rows, {size}"
         yield faster("predict", what, PEER, take_turns(calls, settings.repeats), least)
 
 
@@ -126,5 +133,5 @@ def scaling(settings: Settings) -> Iterator[Result]:
     best = [min(times[str(n)]) for n in sizes]
     exponent = float(np.polyfit(np.log(sizes), np.log(best), 1)[0])
     ends = f"{duration(best[0])} … {duration(best[-1])}"
-    what = f"growth of fit from {sizes[0]} to {sizes[-1]} rows"
+    what = f"growth of fit from {count(sizes[0])} to {count(sizes[-1])} rows"
     yield at_most("scaling", what, ends, "", exponent, 1.15, seconds=times)

@@ -13,6 +13,7 @@ struct FlatTree {
   FlatSplits splits, surrogates;
   std::vector<i64> surrogate_offset{0}, n_samples;
   std::vector<double> agreement, adjusted, weight, value, impurity, gain;
+  std::vector<double> clipped;  // two classes under constraints: rate of the second, or NaN
 };
 
 // A node by list and position.
@@ -48,6 +49,7 @@ inline void push_node(const Problem& p, const NodeList& list, i64 i, FlatTree& o
     for (i32 k = 0; k < list.n_stats; ++k) {
       out.value.push_back(static_cast<double>(stats[k]) * p.weight_unit);
     }
+    if (list.n_values) out.clipped.push_back(list.values_of(i)[0]);
   } else {
     out.value.insert(out.value.end(), list.values_of(i), list.values_of(i) + list.n_values);
   }

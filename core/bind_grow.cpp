@@ -227,6 +227,7 @@ nb::dict tree_dict(FlatTree t, std::size_t width) {
   d["n_samples"] = to_numpy(std::move(t.n_samples));
   d["weight"] = to_numpy(std::move(t.weight));
   d["value"] = to_numpy(std::move(t.value), {n, width});
+  if (!t.clipped.empty()) d["clipped"] = to_numpy(std::move(t.clipped));
   d["impurity"] = to_numpy(std::move(t.impurity));
   d["gain"] = to_numpy(std::move(t.gain));
   d["n_gaps"] = to_numpy(std::move(t.n_gaps));
@@ -248,6 +249,7 @@ struct Call {
     const auto criterion = get<std::string>(params, "criterion");
     problem.squares = criterion == "user" && !problem.is_classification();
     options.numbers = number_criterion(criterion);
+    if (options.numbers == NumberCriterion::absolute) shift_to_medians();
     const nb::object choose = params["choose"];
     if (choose.is_none()) {
       chooser = chooser_for(params);
@@ -262,6 +264,19 @@ struct Call {
       if (PyErr_CheckSignals()) throw nb::python_error();
       if (!progress.is_none()) progress(done);
     };
+  }
+
+ private:
+  // Absolute error does not change under a shift; sums of y near zero keep more digits.
+  void shift_to_medians() {
+    Targets& t = problem.targets;
+    std::vector<double> column(problem.n_rows);
+    for (i32 o = 0; o < t.n_outputs; ++o) {
+      for (i64 i = 0; i < problem.n_rows; ++i) column[i] = t.y[i * t.n_outputs + o];
+      const auto middle = column.begin() + problem.n_rows / 2;
+      std::nth_element(column.begin(), middle, column.end());
+      t.shift.push_back(*middle);
+    }
   }
 };
 

@@ -49,6 +49,9 @@ struct Chosen {
 // Work on one feature of a smaller node is not worth a thread.
 constexpr i64 kSharedWork = 200000;
 
+// A subtree of this size gets a block of its own, which fits the nearest caches.
+constexpr i64 kTinyBlock = 1024;
+
 class Grower {
  public:
   Grower(Problem& p, const GrowOptions& options) : p_(p), o_(options) {
@@ -161,7 +164,9 @@ class Grower {
   }
 
   NodeList new_list() const {
-    return NodeList(p_.n_stats, p_.is_classification() ? 0 : p_.targets.n_outputs);
+    // Two classes under monotonic constraints keep the clipped rate of the second.
+    const i32 rates = p_.params.monotonic.empty() ? 0 : 1;
+    return NodeList(p_.n_stats, p_.is_classification() ? rates : p_.targets.n_outputs);
   }
 
   void describe(Pending& node, NodeList& list) {
@@ -514,6 +519,10 @@ class Grower {
   static i64 add_children(NodeList& list, i64 parent, i32 count) {
     const i64 first = list.add(count);
     list[parent].first_child = static_cast<i32>(first);
+    // An empty branch keeps its parent's numbers.
+    for (i64 i = first; i < first + count; ++i) {
+      std::copy_n(list.values_of(parent), list.n_values, list.values_of(i));
+    }
     return first;
   }
 
@@ -525,22 +534,38 @@ class Grower {
     if (!direction || kids.size() != 2) return;
     auto middle = [&](i64 i) {
       if (o_.numbers == NumberCriterion::absolute && !p_.is_classification()) {
-        return list.values_of(i)[0] * p_.weight_unit / p_.y_unit;
+        return list.values_of(i)[0];
       }
-      CriterionView v;
-      v.n_classes = p_.targets.n_classes;
-      v.factor = p_.targets.split_factor.empty() ? nullptr : p_.targets.split_factor.data();
-      if (!p_.is_classification()) {
-        return static_cast<double>(list.stats_of(i)[1]) / static_cast<double>(list.stats_of(i)[0]);
-      }
-      const double x1 = class_weight(v, list.stats_of(i), 1);
-      return x1 / (class_weight(v, list.stats_of(i), 0) + x1);
+      if (p_.is_classification()) return rate(list, i);
+      return static_cast<double>(list.stats_of(i)[1]) / static_cast<double>(list.stats_of(i)[0]);
     };
     const double mid = (middle(first) + middle(first + 1)) / 2;
     Pending& low = kids[direction > 0 ? 0 : 1];
     Pending& high = kids[direction > 0 ? 1 : 0];
     low.upper = std::min(low.upper, mid);
     high.lower = std::max(high.lower, mid);
+  }
+
+  // Below a constrained split, values are clipped to its bounds: splits on other features stay
+  // free, and the tree is monotonic all the same (as scikit-learn does).
+  void clip(const Pending& node, NodeList& list) const {
+    if (p_.params.monotonic.empty() || (node.lower == -kInf && node.upper == kInf)) return;
+    double* value = list.values_of(node.record);
+    if (!p_.is_classification()) {
+      const double unit =
+          o_.numbers == NumberCriterion::absolute ? 1.0 : p_.y_unit / p_.weight_unit;
+      value[0] = std::clamp(value[0], node.lower * unit, node.upper * unit);
+    } else if (node.size()) {
+      value[0] = std::clamp(rate(list, node.record), node.lower, node.upper);
+    }
+  }
+
+  // Rate of the second class under the criterion's factors.
+  double rate(const NodeList& list, i64 at) const {
+    CriterionView v;
+    v.factor = p_.targets.split_factor.empty() ? nullptr : p_.targets.split_factor.data();
+    const double x1 = class_weight(v, list.stats_of(at), 1);
+    return x1 / (class_weight(v, list.stats_of(at), 0) + x1);
   }
 
   template <class Id>
@@ -583,6 +608,7 @@ class Grower {
       describe(kid, list);
     }
     bound(node, split, list, first, kids);
+    for (const Pending& kid : kids) clip(kid, list);
     std::vector<bool> keep(split.n_branches);
     bool any = false;
     for (i32 b = 0; b < split.n_branches; ++b) {
@@ -688,6 +714,7 @@ class Grower {
       describe(kid, list);
     }
     bound(node, split, list, first, kids);
+    for (const Pending& kid : kids) clip(kid, list);
     for (i32 b = 0; b < split.n_branches; ++b) {
       if (!kids[b].size() || is_terminal(list, first + b)) continue;
       drop_constants<Id>(kids[b]);
@@ -762,13 +789,18 @@ class Grower {
   }
 
   void subtree(Pending root, NodeList& list, Scratch& scratch, bool may_poll) {
-    if (root.large && root.size() <= kSmallBlock && !o_.ask) narrow(root, scratch);
     std::vector<Pending> stack, next;
     stack.push_back(std::move(root));
     while (!stack.empty()) {
       Pending node = std::move(stack.back());
       stack.pop_back();
-      if (node.large && node.size() <= kSmallBlock && !o_.ask) narrow(node, scratch);
+      if (!o_.ask) {
+        if (node.large && node.size() <= kSmallBlock) {
+          localize(node, *node.large, scratch);
+        } else if (node.small && node.size() <= kTinyBlock && node.small->n > 4 * kTinyBlock) {
+          localize(node, *node.small, scratch);
+        }
+      }
       const i64 before = node.size();
       split_node(node, list, false, scratch, next);
       i64 open = 0;
@@ -785,10 +817,10 @@ class Grower {
     }
   }
 
-  // Gives a subtree a block with 16-bit ids.
-  void narrow(Pending& node, Scratch& scratch) {
-    const Block<u32>& from = *node.large;
-    std::vector<u32> picked(from.ids + node.begin, from.ids + node.end);
+  // Gives a subtree a block of its own with 16-bit ids: what it gathers lies closer together.
+  template <class Id>
+  void localize(Pending& node, const Block<Id>& from, Scratch& scratch) {
+    const std::vector<Id> picked(from.ids + node.begin, from.ids + node.end);
     node.small = extract<u16>(p_, from, node.begin, node.end, picked, nullptr, *node.active, scratch);
     node.large.reset();
     node.begin = 0;

@@ -81,7 +81,7 @@ struct NodeList {
   i32 n_stats, n_values;
   std::vector<NodeRecord> records;
   std::vector<i64> stats;     // n_stats per record
-  std::vector<double> values;  // n_values per record: regression, location per output
+  std::vector<double> values;  // n_values per record: location per output, NaN without any
   FlatSplits splits, surrogates;
   std::vector<double> agreement, adjusted;
 
@@ -101,7 +101,7 @@ struct NodeList {
     const i64 first = size();
     records.resize(first + count);
     stats.resize(records.size() * n_stats, 0);
-    values.resize(records.size() * n_values, 0);
+    values.resize(records.size() * n_values, std::numeric_limits<double>::quiet_NaN());
     return first;
   }
 

@@ -202,14 +202,15 @@ std::int32_t step(const Router& router, std::int32_t i, Row row) {
   const HotNode& node = router.nodes[i];
   if (node.how() == HotNode::special) return step_special(router, i, row);
   const double x = row[node.feature()];
-  return static_cast<std::int32_t>(node.how() < 4 ? step_cut(node, x) : step_mask(node, x));
+  const bool is_cut = node.how() < HotNode::mask_gap_left;
+  return static_cast<std::int32_t>(is_cut ? step_cut(node, x) : step_mask(node, x));
 }
 
 constexpr std::int32_t n_lanes = 8;  // rows whose steps are interleaved, to hide latency
 constexpr std::int32_t n_steps = 4;  // steps between two looks at who has ended
 
 // Where rows 0 … count - 1 end: a node, or ~node where the row divides. The rows still on their
-// way take some steps, eight rows in turns; then those that did not move are left out.
+// way take some steps, n_lanes rows in turns; then those that did not move are left out.
 template <bool plain, class Block>
 void walk(const Router& router, const Block& block, std::int32_t count, std::int32_t* end) {
   std::int32_t active[max_piece + n_lanes];

@@ -51,7 +51,8 @@ void scale_numbers(Problem& p) {
   const i64 n = p.n_rows, count = n * t.n_outputs;
   std::vector<double> wy(count);
   for (i64 i = 0; i < count; ++i) {
-    wy[i] = t.y[i] * (t.weight ? t.weight[i / t.n_outputs] : 1.0);
+    const double y = t.shift.empty() ? t.y[i] : t.y[i] - t.shift[i % t.n_outputs];
+    wy[i] = y * (t.weight ? t.weight[i / t.n_outputs] : 1.0);
   }
   const double scale = power_scale(absolute_sum(wy));
   p.wy = scaled(wy.data(), count, scale);

@@ -177,7 +177,7 @@ class SurrogateSearch {
     split.kind = SplitKind::codes;
     split.feature = feature_;
     split.n_branches = 2;
-    const bool heavier = total[1] > total[0];
+    const bool heavier = total[1] >= total[0];  // where a category falls that says nothing
     i64 n_wrong = 0;
     for (const Cell& cell : cells) {
       if (cell.count[0] + cell.count[1] == 0) continue;

@@ -83,6 +83,7 @@ struct Targets {
   const i32* label = nullptr;
   const double* y = nullptr;    // n × n_outputs, row-major
   const double* weight = nullptr;  // may be null
+  std::vector<double> shift;         // per output, subtracted before sums of y are made
   std::vector<double> split_factor;  // class factors inside the criterion; empty: all one
   std::vector<double> risk_factor;   // class factors for risk; empty: all one
   std::vector<double> loss;          // n_classes², true × predicted; empty: 0/1

@@ -33,15 +33,15 @@ void AbsoluteError::score(const NodeView<Id>& node, const Sequence<Id>& s,
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     MedianTree tree(static_cast<i64>(sorted.size()));
+    std::vector<double> shifted(sorted);
+    for (double& v : shifted) v -= p.targets.shift[o];
     auto add = [&](Id id) {
       const i64 rank = std::lower_bound(sorted.begin(), sorted.end(), y(id)) - sorted.begin();
       tree.add(rank, t.weight ? t.weight[id] : 1, t.wy[static_cast<i64>(id) * outputs + o]);
     };
     auto cost = [&](double* median) {
-      i64 at = 0;
-      const double c = tree.cost(sorted, p.weight_unit, p.y_unit, at);
-      if (median) *median = sorted[at] * p.weight_unit / p.y_unit;
-      return c;
+      if (median && admission.direction) *median = tree.median(sorted);
+      return tree.cost(shifted, p.weight_unit, p.y_unit);
     };
     if (learned && gaps_left) for (Id id : s.gaps) add(id);
     i64 next = 0;
@@ -89,16 +89,16 @@ void AbsoluteError::score(const NodeView<Id>& node, const Sequence<Id>& s,
     if (n_left < admission.min_leaf || total - n_left < admission.min_leaf) continue;
     Candidate candidate;
     candidate.kind = c < n_cuts ? s.kind : CandidateKind::only_gaps;
-    candidate.gain = base - left[c] - right[c];
+    candidate.gain = base - (left[c] + right[c]);
     if (!candidate.beats(best)) continue;
-    if (admission.min_weight > 0 || admission.bounded) {
+    if (!admission.plain()) {
       i64 weight[2] = {0, 0};
       auto weigh = [&](Id id, bool right) { weight[right] += t.weight ? t.weight[id] : 1; };
       for (i64 i = 0; i < known; ++i) weigh(s.ids[i], i >= at);
       if (learned) for (Id id : s.gaps) weigh(id, !gaps_left);
       if (static_cast<double>(std::min(weight[0], weight[1])) < admission.min_weight) continue;
       const double l = left_median[c], r = right_median[c];
-      if (admission.bounded && !(l >= node.lower && l <= node.upper && r >= node.lower &&
+      if (admission.direction && !(l >= node.lower && l <= node.upper && r >= node.lower &&
                                  r <= node.upper && (l - r) * admission.direction <= 0)) {
         continue;
       }

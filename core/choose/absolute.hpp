@@ -34,8 +34,8 @@ class MedianTree {
       sum_[i] += sum;
     }
   }
-  // Cost of the instances added so far; `median` becomes the rank of a weighted median.
-  double cost(const std::vector<double>& y, double weight_unit, double y_unit, i64& median) const {
+  // Cost of the instances added so far; y holds the value of each rank.
+  double cost(const std::vector<double>& y, double weight_unit, double y_unit) const {
     i64 at = 0, below = 0, below_sum = 0;
     for (i64 step = step_; step; step /= 2) {
       if (at + step <= n_ && 2 * (below + weight_[at + step]) < total_weight_) {
@@ -44,11 +44,24 @@ class MedianTree {
         below_sum += sum_[at];
       }
     }
-    median = at;  // the first rank whose cumulative weight reaches one half
-    const double q = y[at];
+    const double q = y[at];  // the first rank whose cumulative weight reaches one half
     // Σ_{y<q} w (q − y) + Σ_{y≥q} w (y − q)
     return q * static_cast<double>(2 * below - total_weight_) * weight_unit +
            static_cast<double>(total_sum_ - 2 * below_sum) * y_unit;
+  }
+
+  // The value of a leaf: the mean of the two middle values where the halves meet.
+  double median(const std::vector<double>& y) const {
+    i64 low = 0, high = 0, below_low = 0, below_high = 0;
+    for (i64 step = step_; step; step /= 2) {
+      if (low + step <= n_ && 2 * (below_low + weight_[low + step]) < total_weight_) {
+        below_low += weight_[low += step];
+      }
+      if (high + step <= n_ && 2 * (below_high + weight_[high + step]) <= total_weight_) {
+        below_high += weight_[high += step];
+      }
+    }
+    return high < n_ ? y[low] / 2 + y[high] / 2 : y[low];
   }
 
  private:

@@ -17,6 +17,14 @@ struct Pass {
   bool learned = false;
 };
 
+// Magnitude of what a gain is a difference of: its rounding error is a few ulps of this. Number
+// criteria are centred and exact in this respect.
+inline double gain_scale(const CriterionView& v, const Problem& p, const i64* total) {
+  double sum = 0;
+  for (i32 k = 0; p.is_classification() && k < v.n_classes; ++k) sum += class_weight(v, total, k);
+  return sum;
+}
+
 inline double location(const CriterionView& v, const Problem& p, const i64* stats) {
   if (!p.is_classification()) return static_cast<double>(stats[1]) / static_cast<double>(stats[0]);
   const double x1 = class_weight(v, stats, 1);
@@ -28,7 +36,6 @@ struct Admission {
   i64 min_leaf;
   double min_weight;  // scaled
   i32 direction;      // monotonic constraint of the feature
-  bool bounded;       // constraint or bounds from above
 
   template <class Id>
   Admission(const NodeView<Id>& node, i32 feature) {
@@ -36,10 +43,9 @@ struct Admission {
     min_leaf = std::max<i64>(p.params.min_leaf, 1);
     min_weight = p.params.min_weight_leaf / p.weight_unit;
     direction = p.params.monotonic.empty() ? 0 : p.params.monotonic[feature];
-    bounded = direction != 0 || node.lower > -kInf || node.upper < kInf;
   }
 
-  bool plain() const { return !bounded && min_weight <= 0; }
+  bool plain() const { return direction == 0 && min_weight <= 0; }
 
   template <class Id>
   bool allows(const NodeView<Id>& node, const i64* left, const i64* right) const {
@@ -48,7 +54,7 @@ struct Admission {
                            static_cast<double>(p.weight_of(right)) < min_weight)) {
       return false;
     }
-    if (!bounded) return true;
+    if (direction == 0) return true;  // values are clipped to the bounds instead
     const double l = location(node.criterion, p, left), r = location(node.criterion, p, right);
     return l >= node.lower && l <= node.upper && r >= node.lower && r <= node.upper &&
            (l - r) * direction <= 0;
@@ -71,7 +77,7 @@ inline void consider(const NodeView<Id>& node, const Pass& pass, const Admission
   if (!admission.plain() && !admission.allows(node, left, right)) return;
   best.kind = kind;
   best.gain = candidate.gain;
-  best.scale = std::abs(pass.base);
+  best.scale = gain_scale(node.criterion, node.problem, pass.total);
   best.cut = cut;
   best.mask = mask;
   best.gaps_left = pass.gaps_left;

@@ -156,8 +156,7 @@ class Exhaustive : public Chooser {
       if (node.criterion.n_classes == 2) {
         scan_two_classes(node, entries, admission.min_leaf, best);
       } else {
-        scan_classes(node, entries, admission.min_leaf, scratch,
-                     C::side(node.stats, node.criterion), best);
+        scan_classes(node, entries, admission.min_leaf, scratch, best);
       }
       return true;
     }
@@ -265,9 +264,10 @@ class Exhaustive : public Chooser {
       }
     }
     const double base = C::side(scratch.known.data(), node.criterion);
+    if (!(score - base > -kInf)) return;
     best.kind = CandidateKind::multiway;
     best.gain = score - base;
-    best.scale = std::abs(base);
+    best.scale = gain_scale(node.criterion, p, node.stats);
   }
 };
 

@@ -87,7 +87,7 @@ void scan_two_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 mi
 // Several classes by Gini: the sums of squares are integers, moved by one instance at a time.
 template <class Id>
 void scan_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_leaf,
-                  Scratch& scratch, double base, Candidate& best) {
+                  Scratch& scratch, Candidate& best) {
   const i64 n = node.size();
   const i32 classes = node.problem.targets.n_classes;
   const u16* label = node.block.target.label;
@@ -97,6 +97,7 @@ void scan_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_le
   i64* right = scratch.right.data();
   i64 left_squares = 0, right_squares = 0;
   for (i32 k = 0; k < classes; ++k) right_squares += right[k] * right[k];
+  const double base = static_cast<double>(right_squares) / static_cast<double>(n);
   BestRatio ratio(1e-14);
   ratio.numerator = -1;
   each_boundary(
@@ -115,7 +116,7 @@ void scan_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_le
   best.kind = CandidateKind::sorted_cut;
   best.cut = ratio.cut;
   best.gain = ratio.numerator / ratio.denominator - base;
-  best.scale = std::abs(base);
+  best.scale = static_cast<double>(n);
 }
 
 // One number by squared error: gain = n c² / (nL nR), c the centred sum on the left.

@@ -1,4 +1,5 @@
-// Gini index (Breiman et al. 1984, section 4.3): side = Σ x_k² / Σ x_k.
+// Gini index (Breiman et al. 1984, section 4.3): side = −Σ x_k (X − x_k) / X with X = Σ x_k. All
+// terms have one sign, so that nearly pure nodes keep their digits.
 #pragma once
 
 #include "criterion.hpp"
@@ -8,13 +9,13 @@ namespace treewright {
 struct Gini {
   static constexpr bool classes = true;
   static double side(const i64* stats, const CriterionView& v) {
-    double sum = 0, squares = 0;
+    double sum = 0, cost = 0;
+    for (i32 k = 0; k < v.n_classes; ++k) sum += class_weight(v, stats, k);
     for (i32 k = 0; k < v.n_classes; ++k) {
       const double x = class_weight(v, stats, k);
-      sum += x;
-      squares += x * x;
+      cost += x * (sum - x);
     }
-    return sum > 0 ? squares / sum : 0;
+    return sum > 0 ? -cost / sum : 0;
   }
 };
 

@@ -38,7 +38,9 @@ def one(values: Any, feature: Feature) -> list[Any]:
 ROWS = {"flag": [True, False], "colour": ["blue", "grey"], "grade": [1, 9], "size": [2, None]}
 
 
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=lambda f: str(f))
+@pytest.mark.parametrize(
+    "make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=lambda f: f.__name__
+)
 def test_columns_are_found_by_name_whatever_their_order(make: Any) -> None:
     table = encode(make(ROWS), schema=TRAINED)
     assert table.schema is TRAINED

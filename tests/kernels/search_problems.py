@@ -14,6 +14,7 @@ from treewright.kernels.reference.split_search import (
     Best,
     Rows,
     best_way,
+    counted,
     gain,
     is_admissible,
     is_gap,
@@ -28,7 +29,7 @@ POLICIES = ("learned", "surrogate", "fractional", "own_branch", "majority")
 GAIN = 1e-9
 """Relative difference of gains that is allowed."""
 ROUNDING = 1e-13
-"""What rounding may add to it, relative to the cost of the rows."""
+"""What rounding may add to it, relative to the scale of the sums at the root."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +124,7 @@ def _weights(draw: Any, n: int) -> np.ndarray | None:
                 None,
                 st.integers(1, 3).map(float),
                 st.integers(1, 20).map(lambda k: k / 8),
-                st.floats(1e-3, 1e3),
+                st.floats(0.05, 20),
             ]
         )
     )
@@ -238,7 +239,8 @@ def check_candidate(problem: SearchProblem, feature: int, found: dict[str, Any])
         assert not complete, f"the twin found gain {best.gain}"
         return
     ways = routed(found, column, problem.recipe)
-    allowed = [way for way in ways if is_admissible(rows, way, is_gap(column))]
+    counts = counted(is_gap(column), schema, problem.recipe)
+    allowed = [way for way in ways if is_admissible(rows, way, counts)]
     assert allowed, "the split is not admissible"
     claimed = max(gain(rows, way) for way in allowed)
     assert close(found["gain"], claimed, best.scale), (found["gain"], claimed)

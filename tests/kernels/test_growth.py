@@ -21,6 +21,7 @@ from treewright.kernels.reference import growth
 from treewright.kernels.reference.predict import branch, read_row
 from treewright.kernels.reference.split_search import gain
 from treewright.tree.grow import grow
+from treewright.tree.predict import decision_path
 from treewright.tree.recipe import Recipe
 from treewright.tree.split import SPLIT_DTYPES
 from treewright.tree.tree import TREE_DTYPES
@@ -49,24 +50,36 @@ def same_branches(ours, theirs):
     return match if is_one_to_one and -1 not in match and -1 not in match.values() else None
 
 
+def check_value(value, twin):
+    """A node's value is the twin's; a median may be another one where there are several."""
+    if twin.rows.recipe.criterion != "absolute_error":
+        np.testing.assert_allclose(value, twin.value, rtol=1e-9)
+        return
+    y, weight = twin.rows.y, twin.rows.weight
+    ours, theirs = ((weight @ np.abs(y - centre)) for centre in (value, twin.value))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
 def check_same_tree(tree, twin, problem):
     """Every node is the twin's, down to ties that the twin's scores show."""
+    # Sums are integers on a grid that the root fixes.
+    scale = twin.rows.scale() / twin.rows.root_weight()
     pending = [(0, twin)]
     while pending:
         node, other = pending.pop()
         assert tree.n_samples[node] == len(other.rows)
-        np.testing.assert_allclose(tree.value[node], other.value, rtol=1e-9)
+        check_value(tree.value[node], other)
         best = other.best
         if best is None:
             assert tree.first_child[node] < 0
             continue
         assert tree.first_child[node] >= 0, f"the twin gains {best.gain} of {best.scale}"
-        assert close(tree.gain[node], best.gain, best.scale)
+        assert close(tree.gain[node], best.gain, scale)
         ours = way_at(tree, node, problem, other.index)
         match = same_branches(ours, best.way)
         if match is None or tree.splits.feature[node] != other.feature:
             score = gain(other.rows, ours)
-            assert close(score, best.gain, best.scale), "another split, and not a tie"
+            assert close(score, best.gain, scale), "another split, and not a tie"
             continue
         for child, to in match.items():
             pending.append((int(tree.first_child[node]) + child, other.children[to]))
@@ -213,3 +226,56 @@ def test_a_multiway_split_may_have_hundreds_of_branches(n_categories, missing):
         assert tree.n_samples[child] == here.sum()
         if missing != "fractional":
             np.testing.assert_array_equal(tree.value[child], np.bincount(y[here], minlength=2))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"max_features": 2}, {"splitter": "random"}, {"max_leaf_nodes": 300}],
+    ids=lambda options: next(iter(options)),
+)
+def test_neither_chance_nor_the_order_of_growth_depends_on_threads(large, options):
+    table, signal, _ = large
+    recipe = Recipe("squared_error", min_samples_leaf=5, **options)
+    one, two, other = (
+        grow(table, signal, recipe, target=NUMBER, n_threads=threads, seed=seed)
+        for threads, seed in ((1, 7), (2, 7), (2, 8))
+    )
+    assert tree_bytes(one) == tree_bytes(two)
+    assert (tree_bytes(two) == tree_bytes(other)) == ("max_leaf_nodes" in options)
+
+
+# -- counts and values ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["learned", "surrogate", "own_branch", "majority"])
+@pytest.mark.parametrize("splitter", ["best", "random"])
+@pytest.mark.parametrize("criterion", [*CLASS_CRITERIA, *NUMBER_CRITERIA])
+def test_rows_are_counted_where_the_finished_tree_sends_them(criterion, splitter, missing):
+    table, signal, _ = large_table(600)
+    if criterion in NUMBER_CRITERIA:
+        y, target = np.exp(signal / 4), NUMBER
+    else:
+        y, target = (signal > 0.5).astype(np.int32), TWO
+    recipe = Recipe(criterion, splitter=splitter, missing=missing, max_depth=5)
+    tree = grow(table, y, recipe, target=target, seed=2)
+    assert tree.n_leaves > 8
+    reached = decision_path(tree, table).sum(axis=0)
+    np.testing.assert_array_equal(np.asarray(reached).ravel(), tree.n_samples)
+    if missing != "surrogate":  # some rows may end at inner nodes there
+        inner = tree.first_child >= 0
+        below = [tree.n_samples[list(tree.children(node))].sum() for node in np.flatnonzero(inner)]
+        np.testing.assert_array_equal(below, tree.n_samples[inner])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-145, 1e150, 1e300])
+@pytest.mark.parametrize("criterion", NUMBER_CRITERIA)
+def test_extreme_numbers_keep_their_mean_or_median(criterion, scale):
+    y = np.array([0.0, 1, 0, 1, 3, 4, 3, 4]) * scale
+    tree = grow(make_table(np.arange(8.0)), y, Recipe(criterion, max_depth=1), target=NUMBER)
+    assert tree.value[0, 0] == pytest.approx(2 * scale, rel=1e-9)
+    is_square_finite = 1e-154 < scale < 1e154
+    if criterion != "squared_error" or is_square_finite:
+        assert tree.value[1:, 0] == pytest.approx([0.5 * scale, 3.5 * scale], rel=1e-9)
+        power = 2 if criterion == "squared_error" else 1
+        expected = {"squared_error": 2.25, "absolute_error": 1.0, "poisson": 0.6327540386070141}
+        assert tree.gain[0] == pytest.approx(expected[criterion] * scale**power, rel=1e-9)

@@ -110,6 +110,7 @@ def example() -> Tree:
         ("first_child", 2, 5),
         ("n_children", 0, 2**31 - 1),
         ("n_children", 0, 3),
+        ("n_children", 1, 3),
         ("n_children", 0, 0),
         ("n_children", 8, 1),
         ("n_children", 1, -1),

@@ -17,6 +17,7 @@ import numpy as np
 from tests.oracle.recorded import Recorded
 from treewright import CARTClassifier, CARTRegressor
 from treewright.data.encode import encode
+from treewright.tree.predict import decision_path
 from treewright.tree.split import GAP_STOP, SplitKind
 
 TOLERANCE = 1e-9
@@ -204,17 +205,21 @@ class Comparison:
 class Routes:
     """Rows and splits of a fitted tree, over a table."""
 
-    def __init__(self, tree, X, hints=None) -> None:
-        from treewright.tree.predict import decision_path
-
+    def __init__(self, tree, X) -> None:
         self.tree = tree
         self.table = encode(X, schema=replace(tree.schema, target=None))
-        self._paths = decision_path(tree, self.table).tocsc()
+        self._path = decision_path(tree, self.table)
+        self._rows = self._path.tocsc()
 
     def rows(self, node: int) -> np.ndarray:
         """Rows that visit a node."""
-        start, stop = self._paths.indptr[node : node + 2]
-        return np.sort(self._paths.indices[start:stop])
+        start, stop = self._rows.indptr[node : node + 2]
+        return np.sort(self._rows.indices[start:stop])
+
+    def path(self, row: int) -> np.ndarray:
+        """Nodes that a row visits, from the root."""
+        start, stop = self._path.indptr[row : row + 2]
+        return np.sort(self._path.indices[start:stop])
 
     def sides(self, node: int, rows) -> np.ndarray:
         """Branch of each row by the split of a node alone, −1 for a gap."""
@@ -273,7 +278,9 @@ def compare(tree, case: Case) -> Comparison:
         if direction is None:
             gains = [score.gain_of(rows, side) for side in sides]
             name = tree.schema.names[tree.splits.feature[ours]]
-            text = f"node {number}: {name} {gains[0]!r}, rpart {node['primary']['var']} {gains[1]!r}"
+            text = (
+                f"node {number}: {name} {gains[0]!r}, rpart {node['primary']['var']} {gains[1]!r}"
+            )
             (out.ties if is_tie(*gains) else out.different).append(text)
             out.below_ties[rows] = True
             continue
@@ -369,3 +376,27 @@ def as_rpart_predicts(model):
     default[inner] = np.where(sizes[0] == sizes[1], GAP_STOP, sizes[1] > sizes[0])
     model.tree_ = replace(tree, default=default)
     return model
+
+
+def importance_of(case: Case, comparison: Comparison, names: list[str]) -> np.ndarray:
+    """rpart's importances; without surrogates where we have none and rpart lists some."""
+    if case.key != "usesurrogate0":
+        recorded = case.run["variable_importance"] or {}
+        return np.array([recorded.get(name, 0.0) for name in names])
+    total = dict.fromkeys(names, 0.0)
+    for node in (match.record for match in comparison.matches):
+        if not node["leaf"]:
+            scale = 1.0 if case.classes else node["dev"]
+            total[node["primary"]["var"]] += node["primary"]["improve_or_agree"] * scale
+    return np.array(list(total.values()))
+
+
+def cp_rows(case: Case) -> dict[str, np.ndarray]:
+    """Columns of the recorded cp table.
+
+    rpart merges complexities only if they are equal to the last bit, which those of repeated
+    squared errors are not; of such rows the first is the subtree.
+    """
+    rows = case.run["cptable"]
+    kept = [row for i, row in enumerate(rows) if i == 0 or rows[i - 1]["CP"] - row["CP"] > 1e-12]
+    return {name: np.array([row[name] for row in kept]) for name in rows[0]}

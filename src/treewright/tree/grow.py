@@ -20,7 +20,7 @@ from treewright.data.table import Table
 from treewright.tree.recipe import ClassCosts, Recipe
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
-from treewright.tree.values import class_nodes
+from treewright.tree.values import class_nodes, clip_rates
 
 __all__ = ["GrowingNode", "ProposedSplit", "candidates", "grow"]
 
@@ -30,7 +30,7 @@ _NO_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class GrowingNode:
-    """What a Python chooser sees: the rows at the node, their weights (None: all one), the depth."""
+    """What a Python chooser sees of a node; ``weights`` is None where all are one."""
 
     rows: NDArray[np.int64]
     weights: NDArray[np.float64] | None
@@ -128,8 +128,9 @@ def _restore_unit(grown: dict[str, Any], unit: float, power: int) -> None:
     """Undo :func:`_in_range` in what the core returned."""
     grown["value"] = grown["value"] * unit
     for name in ("impurity", "gain"):
-        for _ in range(power):
-            grown[name] = grown[name] * unit
+        with np.errstate(over="ignore"):  # squares of huge numbers may be infinite
+            for _ in range(power):
+                grown[name] = grown[name] * unit
 
 
 def candidates(
@@ -246,8 +247,9 @@ def _wrap(
     weight, value = grown["weight"], grown["value"]
     share = weight / weight[0] if weight[0] > 0 else weight
     if target.is_classification:
-        label, impurity, risk = class_nodes(value, recipe.criterion, costs)
-        grown["impurity"] = impurity
+        clipped = clip_rates(value, grown.pop("clipped", None), costs)
+        label, impurity, risk = class_nodes(value, clipped, recipe.criterion, costs)
+        grown |= {"impurity": impurity, "value": clipped}
     else:
         label = np.empty(0, np.int32)
         risk = grown["impurity"] * share

@@ -25,13 +25,28 @@ def _normalise(weights: Array) -> Array:
     return shares
 
 
+def clip_rates(value: Array, rate: Array | None, costs: ClassCosts | None) -> Array:
+    """Class weights of two classes moved to the rates that monotonic constraints allow.
+
+    ``rate`` is that of the second class under the splitting factors, NaN where nothing binds;
+    the weight of a node stays.
+    """
+    if rate is None or np.isnan(rate).all():
+        return value
+    first, second = (1.0, 1.0) if costs is None else costs.split_factor
+    share = rate * first / (rate * first + (1.0 - rate) * second)
+    weight = value.sum(axis=1)
+    moved = np.column_stack([weight * (1.0 - share), weight * share])
+    return np.where(np.isnan(rate)[:, None], value, moved)
+
+
 def class_nodes(
-    value: Array, criterion: str | Callable[..., Any], costs: ClassCosts | None
+    value: Array, clipped: Array, criterion: str | Callable[..., Any], costs: ClassCosts | None
 ) -> tuple[NDArray[np.int32], Array, Array]:
     """Label, impurity and risk of every node from its class weights.
 
-    The label minimises the expected cost, the first class winning a tie; the risk is that cost
-    as a share of the root's weight.
+    The label minimises the expected cost under the ``clipped`` weights, the first class winning
+    a tie; the risk is what that label costs, as a share of the root's weight.
     """
     split = value if costs is None else value * costs.split_factor
     plain = value if costs is None else value * costs.proba_factor
@@ -42,10 +57,16 @@ def class_nodes(
         # A user's own criterion has no impurity of its own; Gini's index stands in.
         name = criterion if isinstance(criterion, str) else "gini"
         impurity = CRITERIA[name].impurity(p)
-    if costs is None or costs.loss is None:
-        cost = plain.sum(axis=1, keepdims=True) - plain
-    else:
-        cost = plain @ costs.loss
-    label = cost.argmin(axis=1).astype(np.int32)
+
+    def expected_cost(weights: Array) -> Array:
+        if costs is None or costs.loss is None:
+            return np.asarray(weights.sum(axis=1, keepdims=True) - weights)
+        return np.asarray(weights @ costs.loss)
+
+    cost = expected_cost(plain)
+    shown = cost
+    if clipped is not value:
+        shown = expected_cost(clipped if costs is None else clipped * costs.proba_factor)
+    label = shown.argmin(axis=1).astype(np.int32)
     risk = cost[np.arange(len(cost)), label] / plain[0].sum()
     return label, impurity, np.maximum(risk, 0.0)

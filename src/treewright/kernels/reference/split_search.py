@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Feature, Target
 from treewright.tree.recipe import ClassCosts, Recipe
 
-__all__ = ["Best", "Rows", "best_way", "gain", "is_admissible", "ways"]
+__all__ = ["Best", "Rows", "best_way", "counted", "gain", "is_admissible", "ways"]
 
 Extended = NDArray[np.longdouble]
 Way = NDArray[np.int64]
@@ -61,6 +61,10 @@ class Rows:
             class_weights(self).sum() if self.target.is_classification else self.weight.sum()
         )
 
+    def scale(self) -> Any:
+        """Magnitude of the sums behind a gain: the weight of classes, the cost of numbers."""
+        return class_weights(self).sum() if self.target.is_classification else self.cost()
+
     def cost(self) -> np.longdouble:
         """Impurity times weight; infinite if the criterion cannot describe the rows."""
         if self.target.is_classification:
@@ -72,7 +76,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The winning way of one feature, and the cost of the rows before it (for tolerances)."""
+    """The winning way of one feature; ``scale`` is what the rounding of gains is relative to."""
 
     gain: float
     way: Way
@@ -221,18 +225,25 @@ def gain(rows: Rows, way: Way) -> float:
     return float((together - apart) / rows.root_weight())
 
 
-def is_admissible(rows: Rows, way: Way, gaps: NDArray[np.bool_]) -> bool:
+def counted(gaps: NDArray[np.bool_], feature: Feature, recipe: Recipe) -> NDArray[np.bool_]:
+    """Which rows count towards the least size of a leaf: gaps do if they have a side to go to."""
+    if recipe.missing == "learned" and not _is_multiway(feature, recipe):
+        return np.ones_like(gaps)
+    return ~gaps
+
+
+def is_admissible(rows: Rows, way: Way, counts: NDArray[np.bool_]) -> bool:
     """Whether every branch has the rows and the weight that the recipe asks of a leaf.
 
-    A branch of gaps alone is asked nothing when the policy gives gaps a branch of their own.
+    Nothing is asked of a branch where no row counts: the own branch of gaps.
     """
     recipe = rows.recipe
     for branch in np.unique(way[way >= 0]):
         here = way == branch
-        part = rows.take(here)
-        if np.isinf(part.cost()):
+        if np.isinf(rows.take(here).cost()):
             return False
-        if recipe.missing == "own_branch" and gaps[here].all():
+        part = rows.take(here & counts)
+        if not len(part):
             continue
         if len(part) < recipe.min_samples_leaf or part.weight.sum() < recipe.min_weight_leaf:
             return False
@@ -241,15 +252,15 @@ def is_admissible(rows: Rows, way: Way, gaps: NDArray[np.bool_]) -> bool:
 
 def best_way(rows: Rows, column: NDArray[Any], feature: Feature) -> Best | None:
     """The first way whose gain lies within the tie tolerance of the best; None without any."""
-    gaps = is_gap(column)
+    counts = counted(is_gap(column), feature, rows.recipe)
     scored = [
         (gain(rows, way), way)
         for way in ways(column, feature, rows.recipe)
-        if is_admissible(rows, way, gaps)
+        if is_admissible(rows, way, counts)
     ]
     if not scored:
         return None
-    scale = float(rows.cost() / rows.root_weight())
+    scale = float(rows.scale() / rows.root_weight())
     highest = max(score for score, _ in scored)
     bar = highest - TIE * abs(highest) - 1e-15 * scale
     score, way = next((score, way) for score, way in scored if score >= bar)

@@ -1,0 +1,327 @@
+"""CART with rpart's settings against the recorded runs of rpart 4.1.19.
+
+Splits, counts, predictions, surrogates, importances and cp tables agree on every run, up to
+ties that are shown; docs/comparisons/cart.md has the numbers and what rpart does of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treewright.pruning
+from tests.conftest import SHARED
+from tests.oracle.recorded import Recorded, load_recorded, load_small, recorded_datasets
+from tests.oracle.rpart_compare import (
+    Case,
+    Comparison,
+    Routes,
+    Score,
+    as_rpart_predicts,
+    cases,
+    compare,
+    cp_rows,
+    importance_of,
+    is_tie,
+    node_differences,
+    surrogate_differences,
+)
+from tests.oracle.rpart_ties import OOF_TIES, TREE_TIES, XERROR_TIES, Ties
+from treewright import CARTClassifier
+
+IN_REPOSITORY = ["iris", "titanic", "hitters"]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A recorded run with the model of ours and how their trees compare."""
+
+    case: Case
+    model: Any
+    comparison: Comparison
+
+    @classmethod
+    def of(cls, case: Case) -> Study:
+        model = case.estimator(cv=case.data.splits).fit(case.X, case.y)
+        return cls(case, model, compare(model.tree_, case))
+
+    @property
+    def key(self) -> str:
+        return self.case.key
+
+    @cached_property
+    def routes(self) -> Routes:
+        return Routes(self.model.tree_, self.case.X)
+
+    @property
+    def is_tied(self) -> bool:
+        return bool(self.comparison.ties)
+
+    def is_known(self, ties: dict[str, str]) -> bool:
+        return self.key in ties.get(self.case.data.name, "").split()
+
+
+@pytest.fixture(
+    scope="module",
+    params=[f"{name} in repository" for name in IN_REPOSITORY] + recorded_datasets(SHARED, "rpart"),
+)
+def studies(request) -> list[Study]:
+    """All recorded runs on a data set."""
+    name, *small = request.param.split()
+    data: Recorded = load_small("rpart", name) if small else load_recorded(SHARED, "rpart", name)
+    return [Study.of(case) for case in cases(data)]
+
+
+def test_the_recorded_runs_are_all_here(shared_dir):
+    names = recorded_datasets(shared_dir, "rpart")
+    assert sum(len(load_recorded(shared_dir, "rpart", name).runs) for name in names) == 285
+    assert len(names) == 53
+
+
+def test_every_node_has_rparts_rows_counts_label_risk_and_improvement(studies):
+    for study in studies:
+        assert study.comparison.different == [], study.key
+        assert study.is_tied == study.is_known(TREE_TIES), (study.key, study.comparison.ties)
+        for match in study.comparison.matches:
+            assert node_differences(study.model.tree_, study.case, match) == [], study.key
+
+
+def test_every_surrogate_has_rparts_rank_agreement_sides_and_use(studies):
+    for study in studies:
+        if study.model.max_surrogates == 0:
+            continue
+        for match in study.comparison.matches:
+            # where another column makes the same partition, the surrogates are other ones
+            if match.is_same_column and not match.record["leaf"]:
+                assert surrogate_differences(study.routes, match) == [], study.key
+
+
+def test_the_training_rows_get_rparts_predictions_and_probabilities(studies):
+    for study in studies:
+        case, model = study.case, study.model
+        if case.is_grown_out or not case.stops:
+            model = as_rpart_predicts(case.estimator().fit(case.X, case.y))
+        routes = Routes(model.tree_, case.X)
+        certain = ~study.comparison.below_ties
+        for match in study.comparison.matches:
+            if not match.is_same_column:  # the column decides which gaps there are
+                certain[routes.rows(match.ours)] = False
+        expected = case.recorded(case.run["predictions"])[certain]
+        np.testing.assert_allclose(model.predict(case.X)[certain], expected, rtol=1e-9)
+        if case.run["probabilities"] is not None:
+            expected = np.array(case.run["probabilities"])[certain]
+            np.testing.assert_allclose(model.predict_proba(case.X)[certain], expected, atol=1e-9)
+
+
+def test_importances_are_rparts(studies):
+    for study in studies:
+        if study.is_tied or not study.comparison.is_same_columns:
+            continue
+        case, tree = study.case, study.model.tree_
+        ours = study.model.importances(surrogates=True, normalize=False)
+        expected = importance_of(case, study.comparison, tree.schema.names)
+        np.testing.assert_allclose(
+            ours * len(case.y) * case.bits, expected, rtol=1e-9, atol=1e-9, err_msg=study.key
+        )
+
+
+def test_the_candidates_of_a_trace_are_rparts_competitors(studies):
+    for study in studies:
+        if study.case.is_grown_out:  # recorded without competitors
+            continue
+        for match in study.comparison.matches[:4]:
+            if not match.record["leaf"]:
+                check_competitors(study, match)
+
+
+def check_competitors(study: Study, match) -> None:
+    """Gains of all recorded candidates, and that no other one is as good as these."""
+    case, node = study.case, match.record
+    trace = study.model.trace(match.ours, case.X, case.y)
+    # a gain is per unit of weight, under the altered priors; rpart's are totals or shares
+    weight = case.factor[case.y[match.rows]].sum() if case.classes else len(match.rows)
+    scale = weight * case.bits if case.classes else weight / node["dev"]
+    gains = {c.feature: c.gain * scale for c in trace if c.test}
+    recorded = [node["primary"], *node["competitors"]]
+    for split in recorded:
+        assert is_tie(gains.pop(split["var"]), split["improve_or_agree"]), (study.key, split)
+    least = min(split["improve_or_agree"] for split in recorded)
+    if len(recorded) == 5:
+        assert all(gain <= least * (1 + 1e-9) for gain in gains.values()), study.key
+
+
+def test_cp_tables_are_rparts(studies):
+    for study in studies:
+        if study.is_tied:
+            continue
+        table, expected = study.model.cp_table_, cp_rows(study.case)
+        assert table.n_splits.tolist() == expected["nsplit"].tolist(), study.key
+        np.testing.assert_allclose(table.rel_error, expected["rel error"], atol=1e-9)
+        if len(table) > 1:  # a root alone is listed with a complexity of splits not recorded
+            np.testing.assert_allclose(table.cp, expected["CP"], atol=1e-11, err_msg=study.key)
+
+
+def test_cross_validated_errors_on_the_folds_are_rparts_unless_a_fold_has_a_tie(
+    studies, monkeypatch
+):
+    for study in studies:
+        case = study.case
+        # rpart does not cross-validate a root alone. Held-out rows that end at inner nodes it
+        # sends elsewhere than its own predict does.
+        if study.is_tied or case.stops or len(study.model.cp_table_) == 1:
+            continue
+        with monkeypatch.context() as patch:
+            folds = watch_folds(patch)
+            table = study.model.cp_table(case.X, case.y)
+        expected = cp_rows(case)
+        is_equal = np.allclose(
+            [table.xerror, table.xstd], [expected["xerror"], expected["xstd"]], rtol=0, atol=1e-9
+        )
+        if not is_equal:
+            assert study.is_known(XERROR_TIES), study.key
+            assert any(fold_ties(case, *fold).anywhere() for fold in folds), study.key
+
+
+def watch_folds(patch) -> list[tuple[Any, np.ndarray]]:
+    """Collect the tree and the held-out rows of each fold; turn costs round as rpart does.
+
+    rpart reads its loss matrix with rows and columns exchanged when it cross-validates.
+    """
+    folds = []
+    class_loss, squared_loss = treewright.pruning.class_loss, treewright.pruning.squared_loss
+
+    def watched(loss):
+        def loss_of(tree, nodes, rows):
+            folds.append((tree, rows))
+            return loss(tree, nodes, rows)
+
+        return loss_of
+
+    def turned(y, costs=None, class_factor=None):
+        return watched(class_loss(y, None if costs is None else costs.T, class_factor))
+
+    patch.setattr(treewright.pruning, "class_loss", turned)
+    patch.setattr(treewright.pruning, "squared_loss", lambda y: watched(squared_loss(y)))
+    return folds
+
+
+def fold_ties(case: Case, tree, held_out) -> Ties:
+    return Ties(case, tree, np.setdiff1d(np.arange(len(case.y)), held_out))
+
+
+def test_out_of_fold_predictions_are_rparts_unless_the_row_passed_a_tie(studies):
+    for study in studies:
+        case = study.case
+        recorded = case.run.get("cv") or {}
+        if not recorded:
+            continue
+        predicted = np.empty(len(case.y))
+        for train, test in case.data.splits:
+            model = fit_fold(case, train)
+            predicted[test] = model.predict(case.X.iloc[test])
+            if "oof" in recorded:
+                expected = case.recorded(recorded["oof"])[test]
+                wrong = np.flatnonzero(~np.isclose(predicted[test], expected, rtol=1e-9, atol=0))
+                assert not len(wrong) or study.is_known(OOF_TIES), study.key
+                assert_explained(case, model, train, test[wrong])
+        if "oof" not in recorded:
+            check_fold_errors(study, predicted, recorded)
+
+
+def fit_fold(case: Case, train, **parameters):
+    model = case.estimator().set_params(**parameters).fit(case.X.iloc[train], case.y[train])
+    return as_rpart_predicts(model) if case.is_grown_out or not case.stops else model
+
+
+def assert_explained(case: Case, model, train, rows) -> None:
+    """Every row has met a tie in the tree of its fold, or one that was pruned below its leaf."""
+    if not len(rows):
+        return
+    grown = case.estimator().set_params(cp=0.0).fit(case.X.iloc[train], case.y[train])
+    ties = Ties(case, grown.tree_, train)
+    taken = Routes(fit_fold(case, train, cp=0.0).tree_, case.X.iloc[rows])
+    ends = Routes(model.tree_, case.X.iloc[rows])
+    for i, row in enumerate(rows):
+        path, depth = taken.path(i), len(ends.path(i)) - 1
+        assert ties.explain(path, depth) or is_on_break(taken, i), (case.key, row)
+
+
+def is_on_break(routes: Routes, i: int) -> bool:
+    """Whether an ordinal value that the node did not see lies halfway between two that it did."""
+    tree, table = routes.tree, routes.table
+    for node in routes.path(i)[:-1]:
+        feature = int(tree.splits.feature[node])
+        if table.schema.features[feature].kind == "ordinal":
+            if table.columns[feature][i] == tree.splits.node_breaks(node)[0]:
+                return True
+    return False
+
+
+def check_fold_errors(study: Study, predicted, recorded) -> None:
+    """Of the larger data sets only the accuracy or error of each fold is recorded."""
+    y = study.case.y
+    tests = [test for _, test in study.case.data.splits]
+    if study.case.classes:
+        ours = [np.mean(predicted[test] == y[test]) for test in tests]
+        expected = recorded["per_fold_accuracy"]
+    else:
+        ours = [np.sqrt(np.mean((predicted[test] - y[test]) ** 2)) for test in tests]
+        expected = recorded["per_fold_rmse"]
+    if not np.allclose(ours, expected, rtol=1e-9, atol=0):
+        assert study.is_known(OOF_TIES), study.key
+        for (train, _), is_equal in zip(
+            study.case.data.splits, np.isclose(ours, expected, rtol=1e-9), strict=True
+        ):
+            if not is_equal:
+                tree = fit_fold(study.case, train).tree_
+                assert Ties(study.case, tree, train).anywhere(), study.key
+
+
+# Found by experiment with rpart 4.1.19: rows are categories, columns the side that the primary
+# split sends them to, then the agreement and adjusted agreement of rpart's surrogate if it has one.
+NOMINAL_SURROGATES = [
+    ([(27, 0), (0, 55)], None),
+    ([(27, 1), (0, 54)], None),
+    ([(20, 0), (7, 0), (0, 27), (0, 27)], None),
+    ([(26, 1), (1, 54)], (80 / 82, 25 / 27)),
+    ([(25, 0), (2, 55)], (80 / 82, 25 / 27)),
+    ([(20, 1), (6, 1), (1, 53)], (79 / 82, 24 / 27)),
+]
+
+
+@pytest.mark.parametrize(("table", "expected"), NOMINAL_SURROGATES)
+def test_with_cp_a_nominal_surrogate_errs_at_least_twice_as_in_rpart(table, expected):
+    X, side = nominal_pair(table)
+    model = CARTClassifier(missing="surrogate", cp=0.0, max_depth=1).fit(X, side)
+    tree = model.tree_
+    assert tree.schema.names[tree.splits.feature[0]] == "primary"
+    found = list(zip(tree.surrogate_agreement, tree.surrogate_adjusted, strict=True))
+    assert found == ([] if expected is None else [pytest.approx(expected)])
+
+
+@pytest.mark.parametrize("table", [table for table, _ in NOMINAL_SURROGATES])
+def test_without_cp_a_perfect_nominal_surrogate_is_the_best_there_is(table):
+    X, side = nominal_pair(table)
+    model = CARTClassifier(missing="surrogate", max_depth=1).fit(X, side)
+    n_right = sum(max(row) for row in table)
+    assert model.tree_.surrogate_agreement.tolist() == [pytest.approx(n_right / len(side))]
+
+
+def nominal_pair(table):
+    """A column that decides the class, and another that nearly does."""
+    cells = [(f"c{i}", j) for i, row in enumerate(table) for j in (0, 1) for _ in range(row[j])]
+    side = np.array([j for _, j in cells])
+    primary = np.where(side == 0, "left", "right")
+    return pd.DataFrame({"primary": primary, "other": [name for name, _ in cells]}), side
+
+
+def test_score_by_definition_is_the_gain_of_a_hand_computed_split():
+    data = load_small("rpart", "iris")
+    case = Case(data, "gini_default")
+    rows, sides = np.arange(150), (data.X["Petal.Length"] >= 2.45).to_numpy().astype(int)
+    assert Score(case).gain_of(rows, sides) == pytest.approx(50.0)
