@@ -120,31 +120,25 @@ nb::object matrix(const double* values, i64 rows, i32 width) {
 }
 
 // A Python function over all cuts, or the address of a compiled function of one cut.
-std::unique_ptr<Chooser> user_chooser(const nb::dict& d) {
+std::unique_ptr<Chooser> user_chooser(const nb::dict& d, Problem& p) {
   const nb::object function = d["user"];
   if (nb::isinstance<nb::int_>(function)) {
-    using OneCut = double (*)(const double*, const double*, i64);
-    const auto call = reinterpret_cast<OneCut>(nb::cast<std::uintptr_t>(function));
-    return make_user(
-        [call](const double* left, const double* right, i64 n, i32 width, double* out) {
-          for (i64 i = 0; i < n; ++i) out[i] = call(left + i * width, right + i * width, width);
-        },
-        false);
+    p.one_cut = reinterpret_cast<Problem::OneCut>(nb::cast<std::uintptr_t>(function));
+    return make_compiled(p.is_classification());
   }
-  return make_user(
-      [function](const double* left, const double* right, i64 n, i32 width, double* out) {
-        nb::gil_scoped_acquire gil;
-        const nb::object scores = function(matrix(left, n, width), matrix(right, n, width));
-        const auto array = nb::cast<Array<double>>(scores);
-        if (array.ndim() != 1 || static_cast<i64>(array.shape(0)) != n) {
-          throw nb::value_error("the criterion must return one score per cut");
-        }
-        std::memcpy(out, array.data(), sizeof(double) * n);
-      },
-      true);
+  return make_user([function](const double* left, const double* right, i64 n, i32 width,
+                              double* out) {
+    nb::gil_scoped_acquire gil;
+    const nb::object scores = function(matrix(left, n, width), matrix(right, n, width));
+    const auto array = nb::cast<Array<double>>(scores);
+    if (array.ndim() != 1 || static_cast<i64>(array.shape(0)) != n) {
+      throw nb::value_error("the criterion must return one score per cut");
+    }
+    std::memcpy(out, array.data(), sizeof(double) * n);
+  });
 }
 
-std::unique_ptr<Chooser> chooser_for(const nb::dict& d) {
+std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p) {
   const auto name = get<std::string>(d, "criterion");
   if (name == "gini") return make_gini();
   if (name == "generalized_gini") return make_generalized_gini();
@@ -153,7 +147,7 @@ std::unique_ptr<Chooser> chooser_for(const nb::dict& d) {
   if (name == "squared_error") return make_squared();
   if (name == "poisson") return make_poisson();
   if (name == "absolute_error") return make_absolute();
-  if (name == "user") return user_chooser(d);
+  if (name == "user") return user_chooser(d, p);
   throw nb::value_error("unknown criterion");
 }
 
@@ -247,12 +241,13 @@ struct Call {
     problem.columns = read_columns(columns, params, problem.n_rows);
     read_targets(params, problem.targets, holder, problem.is_classification());
     const auto criterion = get<std::string>(params, "criterion");
-    problem.squares = criterion == "user" && !problem.is_classification();
+    options.own_scale = criterion == "user";
+    problem.squares = options.own_scale && !problem.is_classification();
     options.numbers = number_criterion(criterion);
     if (options.numbers == NumberCriterion::absolute) shift_to_medians();
     const nb::object choose = params["choose"];
     if (choose.is_none()) {
-      chooser = chooser_for(params);
+      chooser = chooser_for(params, problem);
       options.chooser = chooser.get();
     } else {
       options.ask = ask_python(choose, problem);

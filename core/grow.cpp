@@ -124,6 +124,7 @@ class Grower {
   }
 
   double unit_of_gain() const {
+    if (o_.own_scale) return 1;
     if (p_.is_classification()) {
       double total = 0;
       for (i32 k = 0; k < p_.targets.n_classes; ++k) {
@@ -148,6 +149,7 @@ class Grower {
     NodeView<Id> view{p_, *block_of<Id>(node), node.begin, node.end, stats, {}, node.lower,
                       node.upper, node.path, node.depth};
     CriterionView& v = view.criterion;
+    v.problem = &p_;
     v.n_classes = p_.targets.n_classes;
     v.n_outputs = p_.targets.n_outputs;
     v.factor = p_.targets.split_factor.empty() ? nullptr : p_.targets.split_factor.data();

@@ -30,7 +30,7 @@ struct GrowOptions {
   Chooser* chooser = nullptr;     // or
   AskPython ask;                  // a Python chooser
   NumberCriterion numbers = NumberCriterion::squared;
-  double impurity_unit = 1;       // class criteria: gain per unit of weight
+  bool own_scale = false;         // a user's criterion: gains are its scores as they are
   std::function<void(double)> poll;  // from the calling thread: progress in [0, 1]; may throw
 };
 

@@ -30,7 +30,16 @@ struct Problem {
   double y_unit = 1;
   double y2_unit = 1;
   std::vector<i64> total;  // stats of all rows
-  double gain_unit = 1;    // turns a criterion's gain into the tree's (share of the root)
+
+  // A user's compiled criterion: the score of one cut from the stats of its sides, as numbers.
+  using OneCut = double (*)(const double* left, const double* right, i64 n_stats);
+  OneCut one_cut = nullptr;
+
+  // Turns entry k of a stats vector into a number.
+  double stat_unit(i32 k) const {
+    if (is_classification() || k == 0) return weight_unit;
+    return k <= targets.n_outputs ? y_unit : y2_unit;
+  }
 
   i32 n_features() const { return static_cast<i32>(columns.size()); }
   bool is_classification() const { return params.task == Task::classes; }

@@ -19,54 +19,63 @@
 namespace treewright {
 
 // Weight of an instance, in scaled units.
-inline double instance_weight(const TargetArrays& t, i64 id) {
-  return t.weight ? static_cast<double>(t.weight[id]) : 1.0;
-}
+inline i64 instance_weight(const TargetArrays& t, i64 id) { return t.weight ? t.weight[id] : 1; }
 
-// Best cut of a sequence of (left weight, right weight, count) steps.
+// What the primary split did to instances it could decide: their weight, and their number.
+struct PrimaryDirection {
+  i64 weight[2] = {0, 0};
+  i64 count[2] = {0, 0};
+
+  void add(u8 side, i64 w) {
+    weight[side] += w;
+    ++count[side];
+  }
+  void add(const PrimaryDirection& other) {
+    for (int d = 0; d < 2; ++d) {
+      weight[d] += other.weight[d];
+      count[d] += other.count[d];
+    }
+  }
+  i64 n() const { return count[0] + count[1]; }
+  double majority() const { return static_cast<double>(std::max(weight[0], weight[1])); }
+  double total() const { return static_cast<double>(weight[0]) + static_cast<double>(weight[1]); }
+};
+
+// Best cut of instances added in order.
 class SurrogateScan {
  public:
-  SurrogateScan(double left_total, double right_total, i64 count_total)
-      : total_{left_total, right_total}, n_(count_total) {}
+  explicit SurrogateScan(const PrimaryDirection& all) : all_(all), n_(all.n()) {}
 
-  void add(double left, double right, i64 count) {
-    below_[0] += left;
-    below_[1] += right;
-    count_ += count;
-  }
-  // Scores a cut after what was added; true if it is the best so far.
+  PrimaryDirection below;
+
+  // Scores a cut above what was added; true if it is the best so far.
   bool offer() {
-    if (count_ < 2 || n_ - count_ < 2) return false;
-    const double straight = below_[0] + (total_[1] - below_[1]);
-    const double reversed = below_[1] + (total_[0] - below_[0]);
-    const double correct = std::max(straight, reversed);
-    if (found && correct <= best) return false;
-    found = true;
+    const i64 count = below.n();
+    if (count < 2 || n_ - count < 2) return false;
+    const i64 straight = below.weight[0] + (all_.weight[1] - below.weight[1]);
+    const i64 reversed = below.weight[1] + (all_.weight[0] - below.weight[0]);
+    const i64 correct = std::max(straight, reversed);
+    if (correct <= best) return false;
     best = correct;
     is_reversed = reversed > straight;
     return true;
   }
 
-  bool found = false, is_reversed = false;
-  double best = 0;
+  bool is_reversed = false;
+  i64 best = -1;
 
  private:
-  double total_[2], below_[2] = {0, 0};
-  i64 n_, count_ = 0;
-};
-
-// What the primary split did to the instances it could decide.
-struct PrimaryDirection {
-  double weight[2] = {0, 0};
-  double majority() const { return std::max(weight[0], weight[1]); }
-  double total() const { return weight[0] + weight[1]; }
+  const PrimaryDirection& all_;
+  i64 n_;
 };
 
 // One feature against the primary split: the split, and the weight it sends correctly.
 template <class Id>
 class SurrogateSearch {
  public:
-  SurrogateSearch(const NodeView<Id>& node, i32 feature) : node_(node), feature_(feature) {}
+  // primary: of all instances that the primary split decides
+  SurrogateSearch(const NodeView<Id>& node, i32 feature, const PrimaryDirection& primary)
+      : node_(node), feature_(feature), primary_(primary) {}
 
   bool run() {
     const FeatureInfo& info = node_.problem.features[feature_];
@@ -81,120 +90,129 @@ class SurrogateSearch {
   PrimaryDirection known;  // of the instances known to both
 
  private:
+  struct Cell {
+    u32 code;
+    bool is_seen;  // also by instances that say nothing: their value bounds a cut
+    PrimaryDirection sent;
+  };
+
   bool sorted() {
     const Entry<Id>* entries = node_.block.entries[node_.problem.features[feature_].slot];
     const u8* side = node_.block.side;
-    double total[2] = {0, 0};
-    i64 count = 0, known_end = node_.begin;
-    for (; known_end < node_.end && entries[known_end].rank != kGap<Id>; ++known_end) {
-      const Id id = entries[known_end].id;
-      if (side[id] > 1) continue;
-      total[side[id]] += instance_weight(node_.block.target, id);
-      ++count;
+    const TargetArrays& target = node_.block.target;
+    i64 known_end = node_.end;
+    while (known_end > node_.begin && entries[known_end - 1].rank == kGap<Id>) --known_end;
+    if (known_end == node_.end) {
+      known = primary_;
+    } else {
+      for (i64 i = node_.begin; i < known_end; ++i) {
+        const Id id = entries[i].id;
+        if (side[id] <= 1) known.add(side[id], instance_weight(target, id));
+      }
     }
-    SurrogateScan scan(total[0], total[1], count);
-    const Entry<Id>* previous = nullptr;
+    SurrogateScan scan(known);
     for (i64 i = node_.begin; i < known_end; ++i) {
       const Entry<Id>& entry = entries[i];
-      if (previous && previous->rank != entry.rank && scan.offer()) {
-        split.breaks.assign(1, sorted_break(node_, feature_, *previous, entry));
+      if (i > node_.begin && entries[i - 1].rank != entry.rank && scan.offer()) {
+        split.breaks.assign(1, sorted_break(node_, feature_, entries[i - 1], entry));
       }
-      previous = &entry;
-      if (side[entry.id] > 1) continue;
-      const double w = instance_weight(node_.block.target, entry.id);
-      scan.add(side[entry.id] == 0 ? w : 0, side[entry.id] == 0 ? 0 : w, 1);
+      if (side[entry.id] <= 1) scan.below.add(side[entry.id], instance_weight(target, entry.id));
     }
-    return finish_breaks(scan, {{total[0], total[1]}});
+    return finish_breaks(scan);
   }
 
-  bool finish_breaks(const SurrogateScan& scan, const PrimaryDirection& total) {
-    if (!scan.found) return false;
+  bool finish_breaks(const SurrogateScan& scan) {
+    if (scan.best < 0) return false;
     split.kind = SplitKind::breaks;
     split.feature = feature_;
     split.closed = node_.problem.params.closed;
     split.reversed = scan.is_reversed;
     split.n_branches = 2;
-    correct = scan.best;
-    known = total;
+    correct = static_cast<double>(scan.best);
     return true;
   }
 
   template <class Code>
   bool coded() {
-    const Problem& p = node_.problem;
-    const FeatureInfo& info = p.features[feature_];
+    const std::vector<Cell> cells = count_cells<Code>();
+    if (cells.size() < 2) return false;
+    for (const Cell& cell : cells) known.add(cell.sent);
+    if (!node_.problem.columns[feature_].ordered) return subset(cells);
+    SurrogateScan scan(known);
+    for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
+      scan.below.add(cells[i].sent);
+      if (scan.offer()) {
+        const u32 below = cells[i].code, above = cells[i + 1].code;
+        split.breaks.assign(1, coded_break(node_.problem, feature_, below, above));
+      }
+    }
+    return finish_breaks(scan);
+  }
+
+  // What the primary split did to each category of the node, in the order of their codes.
+  template <class Code>
+  std::vector<Cell> count_cells() const {
+    const FeatureInfo& info = node_.problem.features[feature_];
     const u8* codes = node_.block.codes[info.slot];
     const u8* side = node_.block.side;
-    struct Cell {
-      u32 code;
-      double weight[2];
-      i64 count[2];
-    };
-    std::vector<Cell> cells;
-    double total[2] = {0, 0};
-    i64 count = 0;
+    // A table over all codes, unless there are many more of them than instances.
+    const bool is_dense = info.n_codes <= 64 + 2 * static_cast<u64>(node_.end - node_.begin);
+    std::vector<Cell> cells(is_dense ? info.n_codes : 0);
     for (i64 i = node_.begin; i < node_.end; ++i) {
       const Id id = node_.block.ids[i];
       const u32 c = read_code<Code>(codes, id);
       if (c == kGap<u32>) continue;
-      if (side[id] > 1) {  // says nothing, but its value bounds the cut
-        cells.push_back({c, {0, 0}, {0, 0}});
-        continue;
-      }
-      const double w = instance_weight(node_.block.target, id);
-      Cell cell{c, {0, 0}, {0, 0}};
-      cell.weight[side[id]] = w;
-      cell.count[side[id]] = 1;
-      cells.push_back(cell);
-      total[side[id]] += w;
-      ++count;
+      if (!is_dense) cells.emplace_back();
+      Cell& cell = is_dense ? cells[c] : cells.back();
+      cell.code = c;
+      cell.is_seen = true;
+      if (side[id] <= 1) cell.sent.add(side[id], instance_weight(node_.block.target, id));
     }
-    std::stable_sort(cells.begin(), cells.end(),
-                     [](const Cell& a, const Cell& b) { return a.code < b.code; });
+    if (is_dense) {
+      std::erase_if(cells, [](const Cell& cell) { return !cell.is_seen; });
+    } else {
+      merge_equal_codes(cells);
+    }
+    return cells;
+  }
+
+  static void merge_equal_codes(std::vector<Cell>& cells) {
+    std::sort(cells.begin(), cells.end(),
+              [](const Cell& a, const Cell& b) { return a.code < b.code; });
     std::size_t n = 0;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (n && cells[n - 1].code == cells[i].code) {
-        for (int d = 0; d < 2; ++d) {
-          cells[n - 1].weight[d] += cells[i].weight[d];
-          cells[n - 1].count[d] += cells[i].count[d];
-        }
+    for (const Cell& cell : cells) {
+      if (n && cells[n - 1].code == cell.code) {
+        cells[n - 1].sent.add(cell.sent);
       } else {
-        cells[n++] = cells[i];
+        cells[n++] = cell;
       }
     }
     cells.resize(n);
-    if (n < 2) return false;
-    if (p.columns[feature_].ordered) {
-      SurrogateScan scan(total[0], total[1], count);
-      for (std::size_t i = 0; i + 1 < n; ++i) {
-        scan.add(cells[i].weight[0], cells[i].weight[1], cells[i].count[0] + cells[i].count[1]);
-        if (scan.offer()) {
-          split.breaks.assign(1, coded_break(p, feature_, cells[i].code, cells[i + 1].code));
-        }
-      }
-      return finish_breaks(scan, {{total[0], total[1]}});
-    }
+  }
+
+  // Every category goes where the primary split sent most of it.
+  bool subset(const std::vector<Cell>& cells) {
     split.kind = SplitKind::codes;
     split.feature = feature_;
     split.n_branches = 2;
-    const bool heavier = total[1] >= total[0];  // where a category falls that says nothing
+    const bool heavier = known.weight[1] >= known.weight[0];  // for a category that is undecided
     i64 n_wrong = 0;
     for (const Cell& cell : cells) {
-      if (cell.count[0] + cell.count[1] == 0) continue;
-      const bool tie = cell.weight[0] == cell.weight[1];
-      const bool right = tie ? heavier : cell.weight[1] > cell.weight[0];
+      const PrimaryDirection& sent = cell.sent;
+      if (sent.n() == 0) continue;
+      const bool is_tie = sent.weight[0] == sent.weight[1];
+      const bool right = is_tie ? heavier : sent.weight[1] > sent.weight[0];
       split.codes.push_back(static_cast<i32>(cell.code));
       split.branches.push_back(right);
-      correct += cell.weight[right];
-      n_wrong += cell.count[!right];
+      correct += static_cast<double>(sent.weight[right]);
+      n_wrong += sent.count[!right];
     }
-    if (!p.params.zero_gain && n_wrong < 2) return false;
-    known = {{total[0], total[1]}};
-    return true;
+    return node_.problem.params.zero_gain || n_wrong >= 2;
   }
 
   const NodeView<Id>& node_;
   i32 feature_;
+  const PrimaryDirection& primary_;
 };
 
 // The best surrogates of a node whose primary split has marked block.side (kUndecided for gaps).
@@ -206,12 +224,12 @@ std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,
   for (i64 i = node.begin; i < node.end; ++i) {
     const Id id = node.block.ids[i];
     const u8 side = node.block.side[id];
-    if (side <= 1) direction.weight[side] += instance_weight(node.block.target, id);
+    if (side <= 1) direction.add(side, instance_weight(node.block.target, id));
   }
   std::vector<Surrogate> found;
   for (i32 f : active) {
     if (f == primary) continue;
-    SurrogateSearch<Id> search(node, f);
+    SurrogateSearch<Id> search(node, f, direction);
     if (!search.run()) continue;
     Surrogate s;
     const PrimaryDirection& base = params.surrogate_share ? search.known : direction;

@@ -69,9 +69,13 @@ inline void consider(const NodeView<Id>& node, const Pass& pass, const Admission
   if (n_left < admission.min_leaf || pass.n_total - n_left < admission.min_leaf) return;
   const i32 s = node.problem.n_stats;
   for (i32 k = 0; k < s; ++k) right[k] = pass.total[k] - left[k];
-  const double score = C::side(left, node.criterion) + C::side(right, node.criterion);
   Candidate candidate;
-  candidate.gain = score - pass.base;
+  if constexpr (requires { C::pairwise; }) {
+    candidate.gain = C::gain(left, right, node.criterion);
+  } else {
+    candidate.gain =
+        C::side(left, node.criterion) + C::side(right, node.criterion) - pass.base;
+  }
   candidate.kind = kind;
   if (!(candidate.gain > -kInf) || !candidate.beats(best)) return;
   if (!admission.plain() && !admission.allows(node, left, right)) return;

@@ -19,6 +19,7 @@ std::unique_ptr<Chooser> make_error();
 std::unique_ptr<Chooser> make_squared();
 std::unique_ptr<Chooser> make_poisson();
 std::unique_ptr<Chooser> make_absolute();
-std::unique_ptr<Chooser> make_user(BatchScore score, bool needs_gil);
+std::unique_ptr<Chooser> make_compiled(bool classes);
+std::unique_ptr<Chooser> make_user(BatchScore score);
 
 }  // namespace treewright

@@ -1,4 +1,4 @@
-// The user's own criterion: all cuts of a feature scored in one call.
+// The user's own criterion in Python: all cuts of a feature scored in one call.
 #include <algorithm>
 
 #include "cuts.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 class UserCriterion : public Chooser {
  public:
-  UserCriterion(BatchScore score, bool gil) : score_(std::move(score)), gil_(gil) {}
+  explicit UserCriterion(BatchScore score) : score_(std::move(score)) {}
   Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
     return search(node, feature, scratch);
   }
@@ -23,7 +23,7 @@ class UserCriterion : public Chooser {
   void order_groups(const CriterionView& view, const Problem& p, Groups& groups) override {
     order_by_profile(view, p, groups);
   }
-  bool needs_gil() const override { return gil_; }
+  bool needs_gil() const override { return true; }
 
  private:
   // Stats before each cut, with the number of instances on the left.
@@ -107,12 +107,7 @@ class UserCriterion : public Chooser {
 
   // A stats vector as numbers: class weights, or weight, Σwy and Σwy² per output.
   static void as_numbers(const Problem& p, const i64* stats, double* out) {
-    for (i32 j = 0; j < p.n_stats; ++j) {
-      const double unit = p.is_classification() || j == 0     ? p.weight_unit
-                          : j <= p.targets.n_outputs ? p.y_unit
-                                                     : p.y2_unit;
-      out[j] = static_cast<double>(stats[j]) * unit;
-    }
+    for (i32 j = 0; j < p.n_stats; ++j) out[j] = static_cast<double>(stats[j]) * p.stat_unit(j);
   }
 
   template <class Id>
@@ -156,13 +151,12 @@ class UserCriterion : public Chooser {
   }
 
   BatchScore score_;
-  bool gil_;
 };
 
 }  // namespace
 
-std::unique_ptr<Chooser> make_user(BatchScore score, bool needs_gil) {
-  return std::make_unique<UserCriterion>(std::move(score), needs_gil);
+std::unique_ptr<Chooser> make_user(BatchScore score) {
+  return std::make_unique<UserCriterion>(std::move(score));
 }
 
 }  // namespace treewright

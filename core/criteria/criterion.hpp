@@ -15,6 +15,7 @@ namespace treewright {
 
 // Constants of a node that criteria read.
 struct CriterionView {
+  const Problem* problem = nullptr;
   i32 n_classes = 0;
   i32 n_outputs = 1;
   const double* factor = nullptr;  // class factors; null: all one

@@ -154,3 +154,10 @@ def test_trees_with_multiway_nodes_are_pruned_too(tennis: Any) -> None:
     model = HuntClassifier(criterion="entropy", nominal_split="multiway", cp=0.3).fit(*tennis)
     assert SplitKind.CODES in model.tree_.splits.kind or model.tree_.n_nodes == 1
     assert model.get_n_leaves() < 5
+
+
+def test_a_criterion_of_two_sides_is_refused_where_a_node_may_have_more():
+    with pytest.raises(ValueError, match='nominal_split="multiway" makes more than two branches'):
+        HuntClassifier(criterion=lambda left, right: left[:, 0], nominal_split="multiway").fit(
+            {"a": ["x", "y", "z", "x"]}, [0, 1, 0, 1]
+        )

@@ -73,10 +73,6 @@ class Case:
         return self.data.runs[self.key]
 
     @property
-    def X(self):
-        return self.data.X
-
-    @property
     def classes(self) -> list[str]:
         return self.run["classes"] or []
 
@@ -112,7 +108,7 @@ class Case:
     @cached_property
     def stops(self) -> bool:
         """Whether rows with a gap end at inner nodes."""
-        return "surrogate_fallback" in OPTIONS[self.key] and bool(self.X.isna().any(axis=None))
+        return "surrogate_fallback" in OPTIONS[self.key] and bool(self.data.X.isna().any(axis=None))
 
     def estimator(self, **more: Any):
         make = CARTClassifier if self.classes else CARTRegressor
@@ -195,7 +191,7 @@ class Comparison:
     matches: list[Match] = field(default_factory=list)
     ties: list[str] = field(default_factory=list)
     different: list[str] = field(default_factory=list)
-    below_ties: np.ndarray | None = None
+    tied_nodes: list[int] = field(default_factory=list)
 
     @property
     def is_same_columns(self) -> bool:
@@ -257,8 +253,8 @@ def compare(tree, case: Case) -> Comparison:
     """Walk both trees from the root."""
     recorded = {node["id"]: node for node in case.run["nodes"]}
     where = np.array(case.run["where"])
-    routes, score = Routes(tree, case.X), Score(case)
-    out = Comparison(below_ties=np.zeros(len(case.y), bool))
+    routes, score = Routes(tree, case.data.X), Score(case)
+    out = Comparison()
     pending = [(0, 1)]
     while pending:
         ours, number = pending.pop()
@@ -282,7 +278,7 @@ def compare(tree, case: Case) -> Comparison:
                 f"node {number}: {name} {gains[0]!r}, rpart {node['primary']['var']} {gains[1]!r}"
             )
             (out.ties if is_tie(*gains) else out.different).append(text)
-            out.below_ties[rows] = True
+            out.tied_nodes.append(ours)
             continue
         column = tree.splits.feature[ours] == tree.schema.index(node["primary"]["var"])
         out.matches.append(Match(ours, node, rows, direction, bool(column)))

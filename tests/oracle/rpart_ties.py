@@ -22,7 +22,7 @@ class Ties:
 
     def __init__(self, case: Case, tree, rows, score: Score | None = None) -> None:
         self.case, self.tree = case, tree
-        self._routes = Routes(tree, case.X.iloc[rows])
+        self._routes = Routes(tree, case.data.X.iloc[rows])
         self._statistics = (score or Score(case)).rows[rows]
         self._score = score or Score(case)
         self._known: dict[int, bool] = {}

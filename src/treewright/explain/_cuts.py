@@ -163,7 +163,7 @@ def _impurity(training: Training, criterion: Any, sums: Floats) -> tuple[Floats,
     """Impurity and weight of each row of statistics."""
     costs = training.costs
     if training.target.is_classification and isinstance(criterion, str):
-        _, impurity, _ = class_nodes(sums, criterion, costs)
+        _, impurity, _ = class_nodes(sums, sums, criterion, costs)
         weighted = sums if costs is None else sums * costs.split_factor
         return impurity, weighted.sum(axis=1)
     if criterion == "squared_error":

@@ -32,6 +32,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from treewright.base import TreeEstimator
+from treewright.errors import ParameterError
 from treewright.learners._parameters import Parameter, keep, options, parameters
 from treewright.learners._recipe import make_recipe
 from treewright.learners._tasks import ClassificationMixin, RegressionMixin
@@ -49,6 +50,18 @@ _OWN_CRITERION = (
     "cut, that returns what each cut gains (a node is split at the largest gain above 0), or "
     "such a function of one cut, compiled by ``numba.cfunc``."
 )
+
+
+def check_own_criterion(estimator: Any) -> None:
+    """Refuse a criterion of two sides where a node may have more."""
+    if isinstance(estimator.criterion, str):
+        return
+    for name in ("nominal_split", "ordinal_split"):
+        if getattr(estimator, name) == "multiway":
+            raise ParameterError(
+                f'{name}="multiway" makes more than two branches, but a criterion of your own '
+                "scores a left and a right side; use a named criterion, or two branches."
+            )
 
 
 @parameters(
@@ -145,6 +158,7 @@ class HuntClassifier(ClassificationMixin, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
+        check_own_criterion(self)
         return make_recipe(self, training, *OPEN_CHOICES, "max_exhaustive")
 
 
@@ -232,4 +246,5 @@ class HuntRegressor(RegressionMixin, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
+        check_own_criterion(self)
         return make_recipe(self, training, *OPEN_CHOICES)

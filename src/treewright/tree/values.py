@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treewright.criteria import CRITERIA
 from treewright.tree.recipe import ClassCosts
 
-__all__ = ["class_nodes"]
+__all__ = ["class_nodes", "clip_rates"]
 
 Array = NDArray[np.float64]
 
