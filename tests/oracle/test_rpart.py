@@ -6,15 +6,10 @@ ties that are shown; docs/comparisons/cart.md has the numbers and what rpart doe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 
-import treewright.pruning
 from tests.conftest import SHARED
 from tests.oracle.recorded import Recorded, load_recorded, load_small, recorded_datasets
 from tests.oracle.rpart_compare import (
@@ -24,46 +19,24 @@ from tests.oracle.rpart_compare import (
     Score,
     as_rpart_predicts,
     cases,
-    compare,
     cp_rows,
     importance_of,
     is_tie,
     node_differences,
     surrogate_differences,
 )
-from tests.oracle.rpart_ties import OOF_TIES, TREE_TIES, XERROR_TIES, Ties
+from tests.oracle.rpart_folds import (
+    EQUAL,
+    NOT_COMPARED,
+    TIED,
+    Study,
+    compare_errors,
+    compare_predictions,
+)
+from tests.oracle.rpart_ties import OOF_TIES, TREE_TIES, XERROR_TIES
 from treewright import CARTClassifier
 
 IN_REPOSITORY = ["iris", "titanic", "hitters"]
-
-
-@dataclass(frozen=True, eq=False)
-class Study:
-    """A recorded run with the model of ours and how their trees compare."""
-
-    case: Case
-    model: Any
-    comparison: Comparison
-
-    @classmethod
-    def of(cls, case: Case) -> Study:
-        model = case.estimator(cv=case.data.splits).fit(case.data.X, case.y)
-        return cls(case, model, compare(model.tree_, case))
-
-    @property
-    def key(self) -> str:
-        return self.case.key
-
-    @cached_property
-    def routes(self) -> Routes:
-        return Routes(self.model.tree_, self.case.data.X)
-
-    @property
-    def is_tied(self) -> bool:
-        return bool(self.comparison.ties)
-
-    def is_known(self, ties: dict[str, str]) -> bool:
-        return self.key in ties.get(self.case.data.name, "").split()
 
 
 @pytest.fixture(
@@ -78,9 +51,7 @@ def studies(request) -> list[Study]:
 
 
 def test_the_recorded_runs_are_all_here(shared_dir):
-    names = recorded_datasets(shared_dir, "rpart")
-    assert sum(len(load_recorded(shared_dir, "rpart", name).runs) for name in names) == 285
-    assert len(names) == 53
+    assert len(recorded_datasets(shared_dir, "rpart")) == 53
 
 
 def test_every_node_has_rparts_rows_counts_label_risk_and_improvement(studies):
@@ -173,122 +144,21 @@ def test_cp_tables_are_rparts(studies):
             np.testing.assert_allclose(table.cp, expected["CP"], atol=1e-11, err_msg=study.key)
 
 
-def test_cross_validated_errors_on_the_folds_are_rparts_unless_a_fold_has_a_tie(
-    studies, monkeypatch
-):
+def test_cross_validated_errors_on_the_folds_are_rparts_unless_a_fold_has_a_tie(studies):
     for study in studies:
-        case = study.case
-        # rpart does not cross-validate a root alone. Held-out rows that end at inner nodes it
-        # sends elsewhere than its own predict does.
-        if study.is_tied or case.stops or len(study.model.cp_table_) == 1:
-            continue
-        with monkeypatch.context() as patch:
-            folds = watch_folds(patch)
-            table = study.model.cp_table(case.data.X, case.y)
-        expected = cp_rows(case)
-        is_equal = np.allclose(
-            [table.xerror, table.xstd], [expected["xerror"], expected["xstd"]], rtol=0, atol=1e-9
-        )
-        if not is_equal:
-            assert study.is_known(XERROR_TIES), study.key
-            assert any(fold_ties(case, *fold).anywhere() for fold in folds), study.key
-
-
-def watch_folds(patch) -> list[tuple[Any, np.ndarray]]:
-    """Collect the tree and the held-out rows of each fold; turn costs round as rpart does.
-
-    rpart reads its loss matrix with rows and columns exchanged when it cross-validates.
-    """
-    folds = []
-    class_loss, squared_loss = treewright.pruning.class_loss, treewright.pruning.squared_loss
-
-    def watched(loss):
-        def loss_of(tree, nodes, rows):
-            folds.append((tree, rows))
-            return loss(tree, nodes, rows)
-
-        return loss_of
-
-    def turned(y, costs=None, class_factor=None):
-        return watched(class_loss(y, None if costs is None else costs.T, class_factor))
-
-    patch.setattr(treewright.pruning, "class_loss", turned)
-    patch.setattr(treewright.pruning, "squared_loss", lambda y: watched(squared_loss(y)))
-    return folds
-
-
-def fold_ties(case: Case, tree, held_out) -> Ties:
-    return Ties(case, tree, np.setdiff1d(np.arange(len(case.y)), held_out))
+        outcome = compare_errors(study)
+        assert outcome in (EQUAL, TIED, NOT_COMPARED), study.key
+        assert outcome != TIED or study.is_known(XERROR_TIES), study.key
 
 
 def test_out_of_fold_predictions_are_rparts_unless_the_row_passed_a_tie(studies):
     for study in studies:
-        case = study.case
-        recorded = case.run.get("cv") or {}
         # of the larger data sets no predictions are recorded, and one run is enough
-        if "oof" not in recorded and study.key not in ("gini_default", "anova_cp001"):
+        if not study.has_out_of_fold and study.key not in ("gini_default", "anova_cp001"):
             continue
-        predicted = np.empty(len(case.y))
-        for train, test in case.data.splits:
-            model = fit_fold(case, train)
-            predicted[test] = model.predict(case.data.X.iloc[test])
-            if "oof" in recorded:
-                expected = case.recorded(recorded["oof"])[test]
-                wrong = np.flatnonzero(~np.isclose(predicted[test], expected, rtol=1e-9, atol=0))
-                assert not len(wrong) or study.is_known(OOF_TIES), study.key
-                assert_explained(case, model, train, test[wrong])
-        if "oof" not in recorded:
-            check_fold_errors(study, predicted, recorded)
-
-
-def fit_fold(case: Case, train, **parameters):
-    model = case.estimator().set_params(**parameters).fit(case.data.X.iloc[train], case.y[train])
-    return as_rpart_predicts(model) if case.is_grown_out or not case.stops else model
-
-
-def assert_explained(case: Case, model, train, rows) -> None:
-    """Every row has met a tie in the tree of its fold, or one that was pruned below its leaf."""
-    if not len(rows):
-        return
-    grown = case.estimator().set_params(cp=0.0).fit(case.data.X.iloc[train], case.y[train])
-    ties = Ties(case, grown.tree_, train)
-    taken = Routes(fit_fold(case, train, cp=0.0).tree_, case.data.X.iloc[rows])
-    ends = Routes(model.tree_, case.data.X.iloc[rows])
-    for i, row in enumerate(rows):
-        path, depth = taken.path(i), len(ends.path(i)) - 1
-        assert ties.explain(path, depth) or is_on_break(taken, i), (case.key, row)
-
-
-def is_on_break(routes: Routes, i: int) -> bool:
-    """Whether an ordinal value that the node did not see lies halfway between two that it did."""
-    tree, table = routes.tree, routes.table
-    for node in routes.path(i)[:-1]:
-        feature = int(tree.splits.feature[node])
-        if table.schema.features[feature].kind == "ordinal" and (
-            table.columns[feature][i] == tree.splits.node_breaks(node)[0]
-        ):
-            return True
-    return False
-
-
-def check_fold_errors(study: Study, predicted, recorded) -> None:
-    """Of the larger data sets only the accuracy or error of each fold is recorded."""
-    y = study.case.y
-    tests = [test for _, test in study.case.data.splits]
-    if study.case.classes:
-        ours = [np.mean(predicted[test] == y[test]) for test in tests]
-        expected = recorded["per_fold_accuracy"]
-    else:
-        ours = [np.sqrt(np.mean((predicted[test] - y[test]) ** 2)) for test in tests]
-        expected = recorded["per_fold_rmse"]
-    if not np.allclose(ours, expected, rtol=1e-9, atol=0):
-        assert study.is_known(OOF_TIES), study.key
-        for (train, _), is_equal in zip(
-            study.case.data.splits, np.isclose(ours, expected, rtol=1e-9), strict=True
-        ):
-            if not is_equal:
-                tree = fit_fold(study.case, train).tree_
-                assert Ties(study.case, tree, train).anywhere(), study.key
+        outcome = compare_predictions(study)
+        assert outcome in (EQUAL, TIED, NOT_COMPARED), study.key
+        assert outcome != TIED or study.is_known(OOF_TIES), study.key
 
 
 # Found by experiment with rpart 4.1.19: rows are categories, columns the side that the primary

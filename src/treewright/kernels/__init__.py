@@ -1,4 +1,4 @@
-"""The only door to the compiled core: sizes and codes are checked here, once, then calls go through.
+"""The only door to the compiled core: sizes and codes are checked once, then calls go through.
 
 Each kernel has a numpy twin in :mod:`treewright.kernels.reference`; the tests compare the two.
 """

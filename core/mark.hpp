@@ -1,0 +1,220 @@
+// From a chosen candidate to a Split, and the branch of every instance of the node.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "choose/chooser.hpp"
+#include "partition.hpp"
+#include "problem.hpp"
+#include "route.hpp"
+#include "split_builder.hpp"
+#include "surrogate.hpp"
+
+namespace treewright {
+
+// A split that was chosen but not carried out.
+struct Chosen {
+  Candidate candidate;
+  Split split;     // complete for Python choosers; built from the candidate otherwise
+  bool external = false;
+  i64 python_id = -1;
+};
+
+class Marker {
+ public:
+  Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser) {}
+
+  // Builds the Split of a candidate and marks the branch of every instance that it decides.
+  template <class Id>
+  void mark(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) {
+    Block<Id>& block = view.block;
+    split.feature = c.feature;
+    split.closed = p_.params.closed;
+    split.n_branches = 2;
+    const FeatureInfo& info = p_.features[c.feature];
+    if (info.store == Store::sorted) {
+      const Entry<Id>* e = block.entries[info.slot] + view.begin;
+      const i64 n = view.size(), known = count_known(e, n);
+      scratch.is_wide = false;
+      const i64 cut = c.kind == CandidateKind::only_gaps ? known : c.cut;
+      for (i64 i = 0; i < cut; ++i) block.side[e[i].id] = 0;
+      for (i64 i = cut; i < known; ++i) block.side[e[i].id] = 1;
+      for (i64 i = known; i < n; ++i) block.side[e[i].id] = kUndecided;
+      split.kind = SplitKind::breaks;
+      split.breaks.assign(1, c.kind == CandidateKind::only_gaps ? kInf
+                             : p_.params.random_cut
+                                 ? c.threshold
+                                 : sorted_break(view, c.feature, e[cut - 1], e[cut]));
+      if (c.kind == CandidateKind::only_gaps) split.closed = true;
+      return;
+    }
+    mark_groups(view, c, split, scratch);
+  }
+
+  template <class Id>
+  void mark_groups(const NodeView<Id>& view, const Candidate& c, Split& split,
+                   Scratch& scratch) {
+    Block<Id>& block = view.block;
+    build_groups(view, c.feature, scratch);
+    Groups& g = scratch.groups;
+    const i32 n = g.size();
+    const Column& column = p_.columns[c.feature];
+    const FeatureInfo& info = p_.features[c.feature];
+    std::vector<i32> branch(n, 1);
+    if (c.kind == CandidateKind::multiway) {
+      split.n_branches = n;
+      for (i32 i = 0; i < n; ++i) branch[i] = i;
+    } else if (c.kind == CandidateKind::subset_mask) {
+      for (i32 i = 0; i < n; ++i) branch[i] = !((c.mask >> i) & 1);
+    } else if (c.kind == CandidateKind::only_gaps) {
+      branch.assign(n, 0);
+    } else {
+      if (!column.ordered) chooser_->order_groups(view.criterion, p_, g);
+      for (i32 i = 0; i < c.cut; ++i) branch[g.order[i]] = 0;
+    }
+    if (column.ordered && !column.multiway) {
+      split.kind = SplitKind::breaks;
+      if (c.kind == CandidateKind::only_gaps) {
+        split.breaks.assign(1, kInf);
+        split.closed = true;
+      } else {
+        split.breaks.assign(1, p_.params.random_cut
+                                   ? c.threshold
+                                   : coded_break(p_, c.feature, g.code[c.cut - 1], g.code[c.cut]));
+      }
+    } else {
+      split.kind = SplitKind::codes;
+      for (i32 i = 0; i < n; ++i) {
+        split.codes.push_back(static_cast<i32>(g.code[i]));
+        split.branches.push_back(branch[i]);
+      }
+    }
+    std::vector<i32> of_code;
+    const bool dense = info.n_codes <= 4096;
+    if (dense) {
+      of_code.assign(info.n_codes, 0);
+      for (i32 i = 0; i < n; ++i) of_code[g.code[i]] = branch[i];
+    }
+    const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
+    if (wide) scratch.wide.assign(block.n, -1);
+    with_code_type(info.code_bytes, [&](auto code) {
+      for (i64 i = view.begin; i < view.end; ++i) {
+        const Id id = block.ids[i];
+        const u32 value = read_code<decltype(code)>(block.codes[info.slot], id);
+        i32 b = -1;
+        if (value != kGap<u32>) {
+          b = dense ? of_code[value]
+                    : branch[std::lower_bound(g.code.begin(), g.code.end(), value) - g.code.begin()];
+        }
+        if (wide) {
+          scratch.wide[id] = b;
+        } else {
+          block.side[id] = b < 0 ? kUndecided : static_cast<u8>(b);
+        }
+      }
+    });
+  }
+
+  template <class Id>
+  void mark_external(const NodeView<Id>& view, const Split& split, Scratch& scratch) {
+    const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
+    if (wide) scratch.wide.assign(view.block.n, -1);
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = view.block.ids[i];
+      const i32 b = branch_of(split, p_.columns, view.block.row(id));
+      if (wide) {
+        scratch.wide[id] = b;
+      } else {
+        view.block.side[id] = b == kNoBranch ? kUndecided : static_cast<u8>(b);
+      }
+    }
+  }
+
+  // Where the gaps of a node go, once the known instances are marked.
+  struct GapDecision {
+    i64 count = 0;
+    bool fractional = false;
+    bool some_stay = false;
+    std::vector<Surrogate> surrogates;
+  };
+
+  template <class Id>
+  GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& split,
+                          const std::vector<i32>& active, Scratch& scratch) {
+    GapDecision decision;
+    Block<Id>& block = view.block;
+    const bool wide = scratch.is_wide;
+    auto undecided = [&](Id id) {
+      return wide ? scratch.wide[id] < 0 : block.side[id] == kUndecided;
+    };
+    auto assign = [&](Id id, i32 b) {
+      if (wide) {
+        scratch.wide[id] = b;
+      } else {
+        block.side[id] = static_cast<u8>(b);
+      }
+    };
+    std::vector<double> weight(split.n_branches, 0);
+    i64 gaps = 0;
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = block.ids[i];
+      if (undecided(id)) {
+        ++gaps;
+      } else {
+        weight[wide ? scratch.wide[id] : block.side[id]] += instance_weight(block.target, id);
+      }
+    }
+    decision.count = gaps;
+    i32 heaviest = 0;
+    for (i32 b = 1; b < split.n_branches; ++b) {
+      if (weight[b] > weight[heaviest]) heaviest = b;
+    }
+    const GapPolicy policy = p_.params.gaps;
+    if (chosen.external && split.gap_branch >= 0) {
+      heaviest = split.gap_branch;  // the chooser knows better
+    }
+    split.gap_branch = heaviest;
+    if (policy == GapPolicy::surrogate) {
+      if (split.n_branches == 2 && p_.params.max_surrogates > 0 && !chosen.external) {
+        decision.surrogates = find_surrogates(view, split.feature, active);
+      }
+      const bool tie = split.n_branches == 2 && weight[0] == weight[1];
+      if (p_.params.surrogate_stop || tie) split.gap_branch = kGapStop;
+    } else if (policy == GapPolicy::fractional) {
+      split.gap_branch = kGapFraction;
+      decision.fractional = gaps > 0;
+      return decision;
+    } else if (policy == GapPolicy::own_branch && gaps && !chosen.external) {
+      split.gap_branch = split.n_branches++;
+      split.own_gap_branch = true;
+    } else if (policy == GapPolicy::learned && chosen.candidate.learned_gaps) {
+      split.gap_branch = chosen.candidate.kind == CandidateKind::multiway
+                             ? static_cast<i32>(chosen.candidate.cut)
+                             : !chosen.candidate.gaps_left;
+    }
+    if (!gaps) return decision;
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = block.ids[i];
+      if (!undecided(id)) continue;
+      i32 b = kNoBranch;
+      for (const Surrogate& s : decision.surrogates) {
+        b = branch_of(s.split, p_.columns, block.row(id));
+        if (b != kNoBranch) break;
+      }
+      if (b == kNoBranch) b = split.gap_branch;
+      if (b == kGapStop) {
+        decision.some_stay = true;
+        b = wide ? split.n_branches : kStays;
+      }
+      assign(id, b);
+    }
+    return decision;
+  }
+
+ private:
+  const Problem& p_;
+  Chooser* chooser_;
+};
+
+}  // namespace treewright
