@@ -6,9 +6,9 @@
 // the memory traffic, and everything a subtree touches fits the cache.
 #pragma once
 
-#include <memory>
 #include <vector>
 
+#include "memory.hpp"
 #include "types.hpp"
 
 namespace treewright {
@@ -54,15 +54,14 @@ struct Block {
   std::vector<const u8*> codes;      // per coded slot, of the feature's width
   Id* ids = nullptr;                 // instances, a node's contiguous and ascending
   u8* side = nullptr;                // branch of each instance while its node is split
-  std::vector<std::unique_ptr<char[]>> memory;  // owns whatever of the above it made
+  std::vector<Memory> memory;        // owns whatever of the above it made
 
   u32 row(Id id) const { return source ? source[id] : static_cast<u32>(id); }
 
   template <class T>
   T* allocate(i64 count) {
-    memory.emplace_back(new char[static_cast<std::size_t>(count) * sizeof(T) + 64]);
-    const auto at = reinterpret_cast<std::uintptr_t>(memory.back().get());
-    return reinterpret_cast<T*>((at + 63) & ~std::uintptr_t{63});
+    memory.emplace_back(static_cast<std::size_t>(count) * sizeof(T));
+    return static_cast<T*>(memory.back().data());
   }
 };
 

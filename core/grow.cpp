@@ -117,6 +117,7 @@ class Grower : private NodeSplitter {
     }
     parallel_for(static_cast<i64>(nodes.size()), threads, [&](i64 i, int t) {
       subtree(std::move(nodes[i]), lists[i], scratch_[t], t == 0);
+      lists[i].shrink();
     });
     for (NodeList& l : lists) grown_.lists.push_back(std::move(l));
   }

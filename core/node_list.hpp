@@ -1,6 +1,7 @@
 // Finished nodes, as compact as they can be: a full tree may have as many as rows.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "types.hpp"
@@ -99,10 +100,18 @@ struct NodeList {
   // Appends empty records; returns the first.
   i64 add(i64 count) {
     const i64 first = size();
+    make_room(first + count);
     records.resize(first + count);
     stats.resize(records.size() * n_stats, 0);
     values.resize(records.size() * n_values, std::numeric_limits<double>::quiet_NaN());
     return first;
+  }
+
+  // Gives back what was reserved and not used.
+  void shrink() {
+    records.shrink_to_fit();
+    stats.shrink_to_fit();
+    values.shrink_to_fit();
   }
 
   void set_split(i64 i, const Split& split, const std::vector<Surrogate>& found) {
@@ -119,6 +128,16 @@ struct NodeList {
       agreement.push_back(s.agreement);
       adjusted.push_back(s.adjusted);
     }
+  }
+
+ private:
+  // Grows by a quarter, not by doubling: a full tree's records are a good part of a fit's memory.
+  void make_room(i64 n) {
+    if (n <= static_cast<i64>(records.capacity())) return;
+    const std::size_t room = n + n / 4 + 16;
+    records.reserve(room);
+    stats.reserve(room * n_stats);
+    values.reserve(room * n_values);
   }
 };
 

@@ -123,15 +123,14 @@ void copy_codes(const Column& column, i64 n, u8* out, bool& gaps) {
 u8 width_for(u32 n_codes) { return n_codes <= 255 ? 1 : n_codes <= 65535 ? 2 : 4; }
 
 struct BuiltColumn {
-  std::unique_ptr<char[]> memory;
+  Memory memory;
   void* data = nullptr;
-};
 
-void* aligned(std::unique_ptr<char[]>& memory, std::size_t bytes) {
-  memory.reset(new char[bytes + 64]);
-  const auto at = reinterpret_cast<std::uintptr_t>(memory.get());
-  return reinterpret_cast<void*>((at + 63) & ~std::uintptr_t{63});
-}
+  void* allocate(std::size_t bytes) {
+    memory = Memory(bytes);
+    return data = memory.data();
+  }
+};
 
 template <class Id>
 BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers& buffers) {
@@ -142,7 +141,7 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
     info.store = Store::coded;
     info.n_codes = static_cast<u32>(column.n_categories);
     info.code_bytes = width_for(info.n_codes);
-    built.data = aligned(built.memory, static_cast<std::size_t>(n) * info.code_bytes);
+    built.allocate(static_cast<std::size_t>(n) * info.code_bytes);
     with_code_type(info.code_bytes, [&](auto code) {
       copy_codes<decltype(code)>(column, n, static_cast<u8*>(built.data), info.has_gaps);
     });
@@ -156,7 +155,7 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
     info.store = Store::coded;
     info.n_codes = ranking.n_distinct;
     info.code_value.resize(ranking.n_distinct);
-    u8* codes = static_cast<u8*>(built.data = aligned(built.memory, n));
+    u8* codes = static_cast<u8*>(built.allocate(n));
     for (u32 i = 0; i < ranking.n_known; ++i) {
       codes[items[i].row] = static_cast<u8>(items[i].rank);
       if (!i || items[i].rank != items[i - 1].rank) {
@@ -168,7 +167,7 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
   }
   info.store = Store::sorted;
   auto* entries = static_cast<Entry<Id>*>(
-      built.data = aligned(built.memory, static_cast<std::size_t>(n) * sizeof(Entry<Id>)));
+      built.allocate(static_cast<std::size_t>(n) * sizeof(Entry<Id>)));
   for (i64 i = 0; i < n; ++i) {  // the rank of a gap is all ones in either width
     entries[i] = {static_cast<Id>(items[i].rank), static_cast<Id>(items[i].row)};
   }
