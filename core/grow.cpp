@@ -23,7 +23,7 @@ class Grower : private NodeSplitter {
     list.add(1);
     std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
     list[0].n_samples = p_.n_rows;
-    describe(root, list);
+    with_block(root, [&](auto id) { describe(*block_of<decltype(id)>(root), root, list); });
     if (!is_terminal(list, 0)) {
       p_.params.max_leaves > 0 ? best_first(std::move(root), list)
                                : depth_first(std::move(root), list);

@@ -122,16 +122,13 @@ class NodeSplitter {
     return NodeList(p_.n_stats, p_.is_classification() ? rates : p_.targets.n_outputs);
   }
 
-  void describe(Pending& node, NodeList& list) {
+  template <class Id>
+  void describe(const Block<Id>& block, const Pending& node, NodeList& list) {
     NodeRecord& record = list[node.record];
     record.depth = node.depth;
     if (p_.is_classification() || !node.size()) return;
-    with_block(node, [&](auto id) {
-      using Id = decltype(id);
-      record.impurity =
-          describe_numbers(p_, o_.numbers, *block_of<Id>(node), node.begin, node.end,
-                           list.stats_of(node.record), list.values_of(node.record));
-    });
+    record.impurity = describe_numbers(p_, o_.numbers, block, node.begin, node.end,
+                                       list.stats_of(node.record), list.values_of(node.record));
   }
 
   double risk_of(const NodeList& list, i64 at) const {
@@ -211,17 +208,22 @@ class NodeSplitter {
     const i32 n = static_cast<i32>(order.size());
     const i32 wanted = p_.params.max_features > 0 ? std::min(p_.params.max_features, n) : n;
     if (wanted < n) std::sort(order.begin(), order.begin() + wanted);
-    std::vector<Candidate> found(n);
+    Candidate best;
     if (shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork) {
+      std::vector<Candidate> found(n);
       parallel_for(wanted, p_.params.n_threads,
                    [&](i64 i, int t) { found[i] = o_.chooser->best(view, order[i], scratch_[t]); },
                    [&] { poll(0); });
+      for (const Candidate& candidate : found) {
+        if (candidate.beats(best)) best = candidate;
+      }
     } else {
-      for (i32 i = 0; i < wanted; ++i) found[i] = o_.chooser->best(view, order[i], scratch);
-    }
-    Candidate best;
-    for (i32 i = 0; i < wanted; ++i) {
-      if (found[i].beats(best)) best = found[i];
+      // No split gains more than all impurity there is; one that does ends the search.
+      const double enough = most_gain(view, list[node.record]) * (1 - 1e-13);
+      for (i32 i = 0; i < wanted && best.gain < enough; ++i) {
+        const Candidate candidate = o_.chooser->best(view, order[i], scratch);
+        if (candidate.beats(best)) best = candidate;
+      }
     }
     // A draw without any admissible split goes on until there is one.
     for (i32 i = wanted; i < n && best.kind == CandidateKind::none; ++i) {
@@ -236,6 +238,16 @@ class NodeSplitter {
     if (best.gain * gain_unit_ < p_.params.min_gain) return false;
     chosen.candidate = best;
     return true;
+  }
+
+  // The gain of a split into pure children. Only small nodes have a chance to find one.
+  template <class Id>
+  double most_gain(const NodeView<Id>& view, const NodeRecord& record) const {
+    if (view.size() > 64) return kInf;
+    if (p_.is_classification()) return o_.chooser->most_gain(view.stats, view.criterion);
+    if (o_.own_scale) return kInf;
+    const double share = static_cast<double>(view.stats[0]) / static_cast<double>(p_.total[0]);
+    return record.impurity * share / gain_unit_;
   }
 
   template <class Id>
@@ -277,6 +289,17 @@ class NodeSplitter {
     } else {
       apply_plain<Id>(node, split, gaps.some_stay, list, shared, scratch, children);
     }
+  }
+
+  // A child without instances yet. Most become leaves and never need a block.
+  static Pending child_of(const Pending& node, i64 record, i32 branch) {
+    Pending kid;
+    kid.record = record;
+    kid.depth = node.depth + 1;
+    kid.path = child_path(node.path, branch);
+    kid.lower = node.lower;
+    kid.upper = node.upper;
+    return kid;
   }
 
   static i64 add_children(NodeList& list, i64 parent, i32 count) {
@@ -354,13 +377,9 @@ class NodeSplitter {
     std::vector<Pending> kids(split.n_branches);
     i64 begin = node.begin;
     for (i32 b = 0; b < split.n_branches; ++b) {
-      Pending& kid = kids[b];
-      kid = node;
+      Pending& kid = kids[b] = child_of(node, first + b, b);
       kid.begin = begin;
       kid.end = begin += sizes[b];
-      kid.record = first + b;
-      kid.depth = node.depth + 1;
-      kid.path = child_path(node.path, b);
       list[kid.record].n_samples = kid.size();
       i64* stats = list.stats_of(kid.record);
       with_target_kind(p_, [&](auto classes, auto unit) {
@@ -368,7 +387,7 @@ class NodeSplitter {
           add_instance<classes.value, unit.value>(p_, block.target, block.ids[i], stats);
         }
       });
-      describe(kid, list);
+      describe(block, kid, list);
     }
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
@@ -382,6 +401,8 @@ class NodeSplitter {
     move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
     for (i32 b = 0; b < split.n_branches; ++b) {
       if (!keep[b]) continue;
+      block_of<Id>(kids[b]) = block_of<Id>(node);
+      kids[b].active = node.active;
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));
@@ -461,20 +482,17 @@ class NodeSplitter {
         picked.push_back(id);
         share.push_back(own < 0 ? weight[b] / total : 1.0);
       }
-      Pending& kid = kids[b];
-      kid = node;
+      Pending& kid = kids[b] = child_of(node, first + b, b);
+      kid.active = node.active;
       block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, picked, share.data(),
                                       *node.active, scratch);
       kid.begin = 0;
       kid.end = static_cast<i64>(picked.size());
-      kid.record = first + b;
-      kid.depth = node.depth + 1;
-      kid.path = child_path(node.path, b);
       list[kid.record].n_samples = kid.size();
       for (i64 i = 0; i < kid.end; ++i) {
         add_any(p_, block_of<Id>(kid)->target, i, list.stats_of(kid.record));
       }
-      describe(kid, list);
+      describe(*block_of<Id>(kid), kid, list);
     }
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);

@@ -27,7 +27,8 @@ double sorted_break(const NodeView<Id>& node, i32 feature, const Entry<Id>& belo
 // A break between two codes of an ordered coded feature.
 inline double coded_break(const Problem& p, i32 feature, u32 below, u32 above) {
   const FeatureInfo& info = p.features[feature];
-  if (info.code_value.empty()) return (static_cast<double>(below) + static_cast<double>(above)) / 2;
+  // Halfway, never on a category: one in the middle goes with those below.
+  if (info.code_value.empty()) return static_cast<double>((below + above) / 2) + 0.5;
   return midpoint(info.code_value[below], info.code_value[above], p.params.closed);
 }
 

@@ -62,7 +62,7 @@ struct Params {
   i32 max_surrogates = 5;
   bool surrogate_share = false;  // rank surrogates by share instead of count
   bool surrogate_stop = false;   // a gap no surrogate decides ends at the node
-  i32 max_exhaustive = 10;
+  i32 max_exhaustive = 15;
   i32 max_depth = std::numeric_limits<i32>::max();
   i64 max_leaves = 0;  // 0: no limit, depth first; otherwise best first
   i64 min_split = 2;

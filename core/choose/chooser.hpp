@@ -85,6 +85,8 @@ class Chooser {
   // Orders groups for nominal cuts, exactly as `best` did.
   virtual void order_groups(const CriterionView& view, const Problem& p, Groups& groups) = 0;
   virtual bool needs_gil() const { return false; }
+  // Gain of a split of a node's classes into pure children; no split gains more.
+  virtual double most_gain(const i64*, const CriterionView&) const { return kInf; }
 };
 
 }  // namespace treewright

@@ -28,6 +28,20 @@ class Exhaustive : public Chooser {
   void order_groups(const CriterionView& view, const Problem& p, Groups& groups) override {
     order_by_profile(view, p, groups);
   }
+  double most_gain(const i64* stats, const CriterionView& view) const override {
+    if constexpr (C::classes && !requires { C::pairwise; }) {
+      if (view.n_classes > 32) return kInf;
+      i64 pure[32] = {};
+      double gain = -C::side(stats, view);
+      for (i32 k = 0; k < view.n_classes; ++k) {
+        pure[k] = stats[k];
+        gain += C::side(pure, view);
+        pure[k] = 0;
+      }
+      return gain;
+    }
+    return kInf;
+  }
 
  private:
   template <class Id>

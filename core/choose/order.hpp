@@ -92,7 +92,11 @@ inline void order_by_profile(const CriterionView& v, const Problem& p, Groups& g
       for (i32 k = 0; k < width; ++k) key[i] += profile[static_cast<i64>(i) * width + k] * direction[k];
     }
   }
-  std::stable_sort(g.order.begin(), g.order.end(), [&](i32 a, i32 b) { return key[a] < key[b]; });
+  // equal rates of two classes: the later category first, as when ordered by the first class's rate
+  const bool later_first = simple && p.is_classification();
+  std::stable_sort(g.order.begin(), g.order.end(), [&](i32 a, i32 b) {
+    return key[a] < key[b] || (later_first && key[a] == key[b] && g.code[a] > g.code[b]);
+  });
 }
 
 // Whether ordering by rate or mean is known to hold the best subset.

@@ -110,7 +110,7 @@ class CARTClassifier(ClassificationMixin, TreeEstimator):
         max_surrogates: int = 5,
         surrogate_style: Literal["count", "share"] = "count",
         surrogate_fallback: Literal["majority", "stop"] = "majority",
-        max_exhaustive: int = 10,
+        max_exhaustive: int = 15,
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,

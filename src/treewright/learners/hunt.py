@@ -131,7 +131,7 @@ class HuntClassifier(ClassificationMixin, TreeEstimator):
         max_surrogates: int = 5,
         surrogate_style: Literal["count", "share"] = "count",
         surrogate_fallback: Literal["majority", "stop"] = "majority",
-        max_exhaustive: int = 10,
+        max_exhaustive: int = 15,
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,

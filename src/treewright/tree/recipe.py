@@ -73,7 +73,7 @@ class Recipe:
     max_surrogates: int = 5
     surrogate_style: Literal["count", "share"] = "count"
     surrogate_fallback: Literal["majority", "stop"] = "majority"
-    max_exhaustive: int = 10
+    max_exhaustive: int = 15
     max_depth: int | None = None
     max_leaf_nodes: int | None = None
     min_samples_split: int = 2
