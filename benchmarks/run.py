@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from footprint import imports, memory
+from footprint import table as encoding
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
@@ -32,6 +33,7 @@ CASES: dict[str, Case] = {
     "predict": predict,
     "adult": adult,
     "scaling": scaling,
+    "table": encoding,
     "memory": memory,
     "import": imports,
 }

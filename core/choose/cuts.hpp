@@ -81,7 +81,7 @@ inline void consider(const NodeView<Id>& node, const Pass& pass, const Admission
   if (!admission.plain() && !admission.allows(node, left, right)) return;
   best.kind = kind;
   best.gain = candidate.gain;
-  best.scale = gain_scale(node.criterion, node.problem, pass.total);
+  best.scale = gain_scale(node.criterion, node.problem, pass.total) + std::abs(pass.base);
   best.cut = cut;
   best.mask = mask;
   best.gaps_left = pass.gaps_left;

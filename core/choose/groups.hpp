@@ -8,11 +8,61 @@
 
 namespace treewright {
 
+// Class counts of a dense table, for instances without weights: one increment each, and two tables
+// taken in turn, so that a run of one category does not wait for its own last store.
+template <class Code, class Id>
+void count_classes(const NodeView<Id>& node, const FeatureInfo& info, const u8* codes,
+                   Scratch& scratch) {
+  const i32 classes = node.problem.n_stats;
+  const std::size_t size = static_cast<std::size_t>(info.n_codes + 1) * classes;
+  scratch.counts.assign(2 * size, 0);
+  u32* table[2] = {scratch.counts.data(), scratch.counts.data() + size};
+  const Code* code = reinterpret_cast<const Code*>(codes);
+  const u16* label = node.block.target.label;
+  const Id* ids = node.block.ids;
+  auto cell = [&](i64 i) {
+    const Id id = ids[i];
+    const Code raw = code[id];
+    const u32 c = raw == static_cast<Code>(~Code{0}) ? info.n_codes : static_cast<u32>(raw);
+    return static_cast<std::size_t>(c) * classes + label[id];
+  };
+  i64 i = node.begin;
+  for (; i + 1 < node.end; i += 2) {
+    ++table[0][cell(i)];
+    ++table[1][cell(i + 1)];
+  }
+  if (i < node.end) ++table[0][cell(i)];
+  for (std::size_t k = 0; k < size; ++k) table[0][k] += table[1][k];
+}
+
+// Turns the counts into groups.
+inline void groups_of_counts(const FeatureInfo& info, i32 classes, Scratch& scratch) {
+  Groups& g = scratch.groups;
+  for (u32 c = 0; c <= info.n_codes; ++c) {
+    const u32* row = scratch.counts.data() + static_cast<std::size_t>(c) * classes;
+    i64 count = 0;
+    for (i32 k = 0; k < classes; ++k) count += row[k];
+    if (c == info.n_codes) {
+      g.gap_count = count;
+      g.gap_stats.assign(row, row + classes);
+    } else if (count) {
+      g.code.push_back(c);
+      g.count.push_back(count);
+      g.stats.insert(g.stats.end(), row, row + classes);
+    }
+  }
+}
+
 // Fills groups from a dense table: for features whose codes are not many more than the node's
 // instances.
 template <bool Classes, bool Unit, class Code, class Id>
 void dense_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* codes,
                   Scratch& scratch) {
+  if constexpr (Classes && Unit) {
+    count_classes<Code>(node, info, codes, scratch);
+    groups_of_counts(info, node.problem.n_stats, scratch);
+    return;
+  }
   const Problem& p = node.problem;
   const i32 s = p.n_stats;
   Groups& g = scratch.groups;
