@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -43,7 +44,13 @@ void parallel_for(std::int64_t count, int n_threads, Body&& body, Poll&& poll) {
   } else {
     std::vector<std::thread> team;
     team.reserve(extra);
-    for (int t = 1; t <= extra; ++t) team.emplace_back(work, t, false);
+    for (int t = 1; t <= extra; ++t) {
+      try {
+        team.emplace_back(work, t, false);
+      } catch (const std::system_error&) {
+        break;  // the system has no more threads to give; those that run do the work
+      }
+    }
     work(0, true);
     for (auto& member : team) member.join();
   }
