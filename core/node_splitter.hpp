@@ -105,14 +105,7 @@ class NodeSplitter {
     v.n_outputs = p_.targets.n_outputs;
     v.factor = p_.targets.split_factor.empty() ? nullptr : p_.targets.split_factor.data();
     v.loss = p_.targets.criterion_loss.empty() ? nullptr : p_.targets.criterion_loss.data();
-    if (!p_.is_classification()) {
-      for (i32 o = 0; o < v.n_outputs; ++o) {
-        const i64 w = std::max<i64>(stats[0], 1);
-        const i64 centre = stats[1 + o] / w;
-        v.centre.push_back(centre);
-        v.rest.push_back(static_cast<double>(stats[1 + o] - centre * w) / static_cast<double>(w));
-      }
-    }
+    if (!p_.is_classification()) centre_on(v, stats);
     return view;
   }
 

@@ -67,36 +67,42 @@ class Exhaustive : public Chooser {
     const Problem& p = node.problem;
     const i32 s = p.n_stats;
     const double whole = C::side(node.stats, node.criterion);
-    auto run = [&](const Pass& pass, const i64* start, i64 extra) {
+    auto run = [&](const NodeView<Id>& view, const Pass& pass, const i64* start, i64 extra) {
       if (start) {
         scratch.left.assign(start, start + s);
       } else {
         scratch.left.assign(s, 0);
       }
       scratch.right.resize(s);
-      scan(pass, scratch.left.data(), scratch.right.data(), extra);
+      scan(view, pass, scratch.left.data(), scratch.right.data(), extra);
     };
     if (!n_gaps) {
-      run({node.stats, node.size(), whole}, nullptr, 0);
+      run(node, {node.stats, node.size(), whole}, nullptr, 0);
       return;
     }
     if (p.params.gaps == GapPolicy::learned) {
-      run({node.stats, node.size(), whole, false, true}, nullptr, 0);
+      run(node, {node.stats, node.size(), whole, false, true}, nullptr, 0);
       // Known against gap is a test as well: everything known goes left.
       for (i32 k = 0; k < s; ++k) scratch.left[k] = node.stats[k] - gap_stats[k];
       const Admission admission(node, best.feature);
       consider<C>(node, {node.stats, node.size(), whole, false, true}, admission,
                   scratch.left.data(), scratch.right.data(), node.size() - n_gaps, 0, 0, best,
                   CandidateKind::only_gaps);
-      run({node.stats, node.size(), whole, true, true}, gap_stats, n_gaps);
+      run(node, {node.stats, node.size(), whole, true, true}, gap_stats, n_gaps);
       return;
     }
     scratch.known.resize(s);
     for (i32 k = 0; k < s; ++k) scratch.known[k] = node.stats[k] - gap_stats[k];
-    const bool own = p.params.gaps == GapPolicy::own_branch;
-    const double base = own ? whole - C::side(gap_stats, node.criterion)
-                            : C::side(scratch.known.data(), node.criterion);
-    run({scratch.known.data(), node.size() - n_gaps, base}, nullptr, 0);
+    if (p.params.gaps == GapPolicy::own_branch) {
+      const double base = whole - C::side(gap_stats, node.criterion);
+      run(node, {scratch.known.data(), node.size() - n_gaps, base}, nullptr, 0);
+      return;
+    }
+    // Only the known rows take part, so number criteria are centred on their mean.
+    NodeView<Id> known = node;
+    if (!p.is_classification()) centre_on(known.criterion, scratch.known.data());
+    const double base = C::side(scratch.known.data(), known.criterion);
+    run(known, {scratch.known.data(), node.size() - n_gaps, base}, nullptr, 0);
   }
 
   template <class Id>
@@ -114,11 +120,11 @@ class Exhaustive : public Chooser {
       add_any(p, node.block.target, entries[i].id, gap_stats.data());
     }
     passes(node, n - known, gap_stats.data(), scratch, best,
-           [&](const Pass& pass, i64* left, i64* right, i64 extra) {
+           [&](const NodeView<Id>& view, const Pass& pass, i64* left, i64* right, i64 extra) {
              if (p.unit) {
-               scan_any<C, true>(node, entries, known, pass, admission, extra, left, right, best);
+               scan_any<C, true>(view, entries, known, pass, admission, extra, left, right, best);
              } else {
-               scan_any<C, false>(node, entries, known, pass, admission, extra, left, right, best);
+               scan_any<C, false>(view, entries, known, pass, admission, extra, left, right, best);
              }
            });
   }
@@ -133,10 +139,10 @@ class Exhaustive : public Chooser {
     const i64 cut = random_entry_cut(node, feature, entries, known, best.threshold);
     const Admission admission(node, feature);
     passes(node, n - known, gap_stats.data(), scratch, best,
-           [&](const Pass& pass, i64* left, i64* right, i64 extra) {
+           [&](const NodeView<Id>& view, const Pass& pass, i64* left, i64* right, i64 extra) {
              if (!cut) return;
              for (i64 i = 0; i < cut; ++i) add_any(p, node.block.target, entries[i].id, left);
-             consider<C>(node, pass, admission, left, right, cut + extra, cut, 0, best,
+             consider<C>(view, pass, admission, left, right, cut + extra, cut, 0, best,
                          CandidateKind::sorted_cut);
            });
   }
@@ -149,14 +155,14 @@ class Exhaustive : public Chooser {
     const i64 cut = random_group_cut(node, feature, g, best.threshold);
     const Admission admission(node, feature);
     passes(node, g.gap_count, g.gap_stats.data(), scratch, best,
-           [&](const Pass& pass, i64* left, i64* right, i64 n_left) {
+           [&](const NodeView<Id>& view, const Pass& pass, i64* left, i64* right, i64 n_left) {
              if (!cut) return;
              for (i64 i = 0; i < cut; ++i) {
                const i64 k = g.order[i];
                n_left += g.count[k];
                for (i32 j = 0; j < p.n_stats; ++j) left[j] += g.stats[k * p.n_stats + j];
              }
-             consider<C>(node, pass, admission, left, right, n_left, cut, 0, best,
+             consider<C>(view, pass, admission, left, right, n_left, cut, 0, best,
                          CandidateKind::group_cut);
            });
   }
@@ -197,11 +203,11 @@ class Exhaustive : public Chooser {
     const bool all = subsets && !order_is_optimal(p) && g.size() <= p.params.max_exhaustive;
     if (subsets && !all) order_by_profile(node.criterion, p, g);
     passes(node, g.gap_count, g.gap_stats.data(), scratch, best,
-           [&](const Pass& pass, i64* left, i64* right, i64 extra) {
+           [&](const NodeView<Id>& view, const Pass& pass, i64* left, i64* right, i64 extra) {
              if (all) {
-               try_subsets(node, g, pass, admission, left, right, extra, best);
+               try_subsets(view, g, pass, admission, left, right, extra, best);
              } else {
-               try_order(node, g, pass, admission, left, right, extra, best);
+               try_order(view, g, pass, admission, left, right, extra, best);
              }
            });
   }

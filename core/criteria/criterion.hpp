@@ -6,6 +6,7 @@
 // same expression serves every side, so that a mirrored split has the same score to the bit.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -25,6 +26,17 @@ struct CriterionView {
   std::vector<i64> centre;
   std::vector<double> rest;
 };
+
+// Centres number criteria on the mean of `stats`.
+inline void centre_on(CriterionView& v, const i64* stats) {
+  v.centre.resize(v.n_outputs);
+  v.rest.resize(v.n_outputs);
+  const i64 w = std::max<i64>(stats[0], 1);
+  for (i32 o = 0; o < v.n_outputs; ++o) {
+    v.centre[o] = stats[1 + o] / w;
+    v.rest[o] = static_cast<double>(stats[1 + o] - v.centre[o] * w) / static_cast<double>(w);
+  }
+}
 
 inline double class_weight(const CriterionView& v, const i64* stats, i32 k) {
   const double x = static_cast<double>(stats[k]);

@@ -227,10 +227,6 @@ def least_scale(problem: SearchProblem) -> float:
     if problem.target.is_classification:
         return 1e-16
     size = float(np.abs(problem.y).max())
-    if problem.recipe.criterion == "poisson":
-        # Sums are centred on the node's mean; over its known rows alone they round to the
-        # last bits of the numbers themselves.
-        return 1e-2 * size
     return 1e-16 * (size**2 if problem.recipe.criterion == "squared_error" else size)
 
 
