@@ -76,6 +76,11 @@ Params read_params(const nb::dict& d) {
   p.min_split = get<i64>(d, "min_split");
   p.min_leaf = get<i64>(d, "min_leaf");
   p.min_weight_leaf = get<double>(d, "min_weight_leaf");
+  p.slack = get<double>(d, "slack");
+  p.pure_share = get<double>(d, "pure_share");
+  p.data_thresholds = get<bool>(d, "data_thresholds");
+  p.single_thresholds = get<bool>(d, "single_thresholds");
+  p.all_branches = get<bool>(d, "all_branches");
   p.min_gain = get<double>(d, "min_gain");
   p.min_risk = get<double>(d, "min_risk");
   p.max_features = get<i32>(d, "max_features");
@@ -138,6 +143,17 @@ std::unique_ptr<Chooser> user_chooser(const nb::dict& d, Problem& p) {
   });
 }
 
+QuinlanRules quinlan_rules(const nb::dict& d) {
+  QuinlanRules rules;
+  rules.single = get<bool>(d, "single");
+  rules.ratio = get<bool>(d, "ratio");
+  rules.subset = get<bool>(d, "subset");
+  rules.zero_gain = get<bool>(d, "zero_gain");
+  rules.min_items = get<double>(d, "min_items");
+  rules.tolerance = get<double>(d, "tolerance");
+  return rules;
+}
+
 std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p) {
   const auto name = get<std::string>(d, "criterion");
   if (name == "gini") return make_gini();
@@ -148,6 +164,7 @@ std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p) {
   if (name == "poisson") return make_poisson();
   if (name == "absolute_error") return make_absolute();
   if (name == "user") return user_chooser(d, p);
+  if (name == "quinlan") return make_quinlan(quinlan_rules(nb::cast<nb::dict>(d["quinlan"])));
   throw nb::value_error("unknown criterion");
 }
 

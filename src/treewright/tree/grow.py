@@ -8,7 +8,7 @@ a :class:`ProposedSplit` or None.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -186,6 +186,12 @@ def _core_params(
         "gaps": _GAPS[recipe.missing],
         "closed": recipe.continuous_split == "at_most",
         "random_cut": recipe.splitter == "random",
+        "data_thresholds": recipe.threshold != "midpoint",
+        "single_thresholds": recipe.threshold == "data_value32",
+        "all_branches": recipe.empty_branches,
+        "quinlan": None if recipe.quinlan is None else asdict(recipe.quinlan),
+        "slack": recipe.slack,
+        "pure_share": recipe.pure_share,
         "zero_gain": recipe.zero_gain,
         "max_surrogates": recipe.max_surrogates,
         "surrogate_share": recipe.surrogate_style == "share",
@@ -209,6 +215,8 @@ def _criterion(recipe: Recipe, costs: ClassCosts | None) -> tuple[str, Any]:
     """Name of the core's criterion, and the user's own if that is what it is."""
     if not isinstance(recipe.criterion, str):
         return "user", getattr(recipe.criterion, "address", recipe.criterion)
+    if recipe.quinlan is not None:
+        return "quinlan", None
     if costs is not None and costs.generalized:
         return "generalized_gini", None
     return recipe.criterion, None
@@ -249,6 +257,7 @@ def _wrap(
     if target.is_classification:
         clipped = clip_rates(value, grown.pop("clipped", None), costs)
         label, impurity, risk = class_nodes(value, clipped, recipe.criterion, costs)
+        label = _label_empty(label, weight, grown["first_child"], grown["n_children"])
         grown |= {"impurity": impurity, "value": clipped}
     else:
         label = np.empty(0, np.int32)
@@ -262,6 +271,22 @@ def _wrap(
         extras={"n_gaps": grown.pop("n_gaps"), **_extras(bridge, python_id)},
         **grown,
     )
+
+
+def _label_empty(
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    first_child: NDArray[np.int32],
+    n_children: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """Labels with those of empty branches, which are leaves, taken from their parents."""
+    if np.all(weight > 0):
+        return label
+    inner = np.flatnonzero(first_child >= 0)
+    # siblings are adjacent, so sorting inner nodes by their first child lines up all children
+    inner = inner[np.argsort(first_child[inner])]
+    parent = np.concatenate([[0], np.repeat(inner, n_children[inner])])
+    return np.where(weight > 0, label, label[parent]).astype(np.int32)
 
 
 def _extras(bridge: _ChooserBridge | None, python_id: NDArray[np.int32]) -> dict[str, Any]:

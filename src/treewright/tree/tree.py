@@ -196,14 +196,21 @@ class Tree:
 
     @cached_property
     def probability(self) -> NDArray[np.float64]:
-        """Class probabilities of each node under the priors (classification)."""
+        """Class probabilities of each node under the priors (classification).
+
+        A node that no training row reached has those of its parent.
+        """
         target = self.schema.target
         weighted = self.value
         if target is not None and target.class_factor:
             weighted = weighted * np.asarray(target.class_factor)
         total = weighted.sum(axis=1, keepdims=True)
-        uniform = np.full_like(weighted, 1.0 / max(weighted.shape[1], 1))
-        return np.asarray(np.divide(weighted, total, out=uniform, where=total > 0))
+        empty = total[:, 0] <= 0
+        shares = np.divide(weighted, total, out=np.zeros_like(weighted), where=~empty[:, None])
+        if empty.any():
+            shares[empty] = shares[np.maximum(self.parent[empty], 0)]
+            shares[shares.sum(axis=1) <= 0] = 1.0 / max(weighted.shape[1], 1)
+        return np.asarray(shares)
 
     def feature_importances(
         self, *, normalize: bool = True, surrogates: bool = False
