@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from treewright import datasets, errors, pruning
+    from treewright import datasets, errors, pruning, rules
     from treewright.io import load, save
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
@@ -32,6 +32,7 @@ __all__ = [
     "errors",
     "load",
     "pruning",
+    "rules",
     "save",
 ]
 
@@ -44,7 +45,7 @@ _HOMES = {
     "load": "treewright.io",
     "save": "treewright.io",
 }
-_ROOMS = {"datasets", "errors", "pruning"}
+_ROOMS = {"datasets", "errors", "pruning", "rules"}
 
 
 def __getattr__(name: str) -> Any:

@@ -44,3 +44,29 @@ class Predictor:
         alphas: NDArray[np.float64],
         n_threads: int = 1,
     ) -> NDArray[np.int32]: ...
+
+class RuleMatcher:
+    def __init__(
+        self,
+        n_categories: NDArray[np.int32],
+        tests: tuple[NDArray[Any], ...],
+        rule_offset: NDArray[np.int64],
+        rule_tests: NDArray[np.int32],
+    ) -> None: ...
+    @property
+    def n_rules(self) -> int: ...
+    def first(self, rows: Any, n_threads: int = 1) -> NDArray[np.int32]: ...
+    def sums(
+        self, rows: Any, values: NDArray[np.float64], n_threads: int = 1
+    ) -> NDArray[np.float64]: ...
+    def matches(
+        self, rows: Any, n_threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def cover(
+        self,
+        rows: Any,
+        y: NDArray[np.int32],
+        weight: NDArray[np.float64],
+        n_classes: int,
+        n_threads: int = 1,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...

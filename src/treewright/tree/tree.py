@@ -19,6 +19,7 @@ from treewright.data.schema import Schema
 from treewright.tree.split import GAP_FRACTION, Splits
 
 if TYPE_CHECKING:
+    from treewright.rules import RuleSet
     from treewright.tree.nodes import Node, Nodes
     from treewright.tree.paths import Path
     from treewright.tree.rules import Rules
@@ -296,6 +297,12 @@ class Tree:
         from treewright.tree.rules import extract_rules
 
         return extract_rules(self)
+
+    def rule_set(self) -> RuleSet:
+        """The tree as a model made of rules, one per leaf."""
+        from treewright.rules import RuleSet
+
+        return RuleSet.from_tree(self)
 
     def to_svg(
         self,
