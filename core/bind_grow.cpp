@@ -135,6 +135,8 @@ QuinlanRules quinlan_rules(const nb::dict& d) {
   rules.zero_gain = get<bool>(d, "zero_gain");
   rules.min_items = get<double>(d, "min_items");
   rules.tolerance = get<double>(d, "tolerance");
+  rules.c50 = get<bool>(d, "c50");
+  rules.cases = get<double>(d, "cases");
   return rules;
 }
 
