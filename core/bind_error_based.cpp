@@ -54,6 +54,7 @@ ErrorRules read_rules(const nb::dict& d) {
   rules.z = nb::cast<double>(d["z"]);
   rules.tail = nb::cast<double>(d["tail"]);
   rules.tolerance = nb::cast<double>(d["tolerance"]);
+  rules.prune = nb::cast<bool>(d["prune"]);
   rules.raise = nb::cast<bool>(d["raise_subtrees"]);
   return rules;
 }
@@ -65,6 +66,8 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
   p.first_child = copy<i32>(tree, "first_child");
   p.n_children = copy<i32>(tree, "n_children");
   p.splits = read_splits(splits);
+  const auto gaps = copy<i32>(tree, "default");
+  for (std::size_t i = 0; i < gaps.size(); ++i) p.splits[i].gap_branch = gaps[i];
   p.label = y.data();
   p.n_rows = static_cast<i64>(y.shape(0));
   p.n_classes = n_classes;

@@ -133,7 +133,9 @@ class Pruner {
     branch_.resize(n);
     std::vector<i64> start(n_branches + 2, 0);
     for (i64 i = 0; i < n; ++i) {
-      branch_[i] = branch_of(split, t_.columns, range.items[i].row) + 1;  // gaps: 0
+      i32 b = branch_of(split, t_.columns, range.items[i].row);
+      if (b == kNoBranch && split.gap_branch >= 0) b = split.gap_branch;
+      branch_[i] = b + 1;  // a gap that goes every way: 0
       ++start[branch_[i] + 1];
     }
     for (i32 b = 0; b <= n_branches; ++b) start[b + 1] += start[b];
@@ -215,7 +217,7 @@ class Pruner {
     frame.next = 0;
     frame.below = 0;
     frame.most = -1;
-    if (!frame.range.n) node.n_children = 0;
+    if (!frame.range.n && rules_.prune) node.n_children = 0;
     if (node.n_children) {
       frame.division = divide(t_.splits[node.source], node.n_children, frame.range);
     }
@@ -263,11 +265,14 @@ class Pruner {
     const double leaf = leaf_errors(counts_of(frame.node));
     node.errors = leaf;
     if (!node.n_children) return true;
+    node.errors = frame.below;
+    if (!rules_.prune) return true;
     const double branch =
         rules_.raise ? errors_below(frame.largest, frame.range) : std::numeric_limits<double>::max();
     auto no_worse = [&](double a, double b) { return a <= b + 0.1 + rules_.tolerance; };
     if (no_worse(leaf, branch) && no_worse(leaf, frame.below)) {
       node.n_children = 0;
+      node.errors = leaf;
       return true;
     }
     if (no_worse(branch, frame.below)) {
@@ -278,7 +283,6 @@ class Pruner {
       open(frame);
       return false;
     }
-    node.errors = frame.below;
     return true;
   }
 

@@ -14,6 +14,7 @@ References: Quinlan (1993), *C4.5: Programs for Machine Learning*, chapter 4.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ from treewright.tree.values import class_nodes, label_empty
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["collapse_training_errors", "error_based", "error_rules", "prune_table"]
+__all__ = ["collapse_training_errors", "error_based", "error_rules", "prune_table", "send_down"]
 
 Floats = NDArray[np.float64]
 Variant = Literal["release8", "j48"]
@@ -99,6 +100,12 @@ def error_based(
             "error_based counts training errors, so it needs a classification tree, got a "
             "regression tree; use cost_complexity."
         )
+    if len(tree.surrogates) or np.any(tree.default[~tree.is_leaf] == GAP_STOP):
+        raise ParameterError(
+            "error_based sends rows down the branches again, which it cannot where surrogates "
+            'decide about gaps or rows end inside the tree; grow the tree with missing="learned", '
+            '"majority" or "fractional".'
+        )
     rules = error_rules(confidence, variant, subtree_raising)
     table = encode(X, schema=tree.schema)
     codes, _ = class_codes(y, np.array(target.classes, dtype=object))
@@ -125,6 +132,7 @@ def error_rules(confidence: float, variant: Variant, subtree_raising: bool) -> d
         "z": float(np.interp(confidence, _CONFIDENCE, _DEVIATE) if table else -ndtri(confidence)),
         "tail": 0.67 if table else 1.0,
         "tolerance": 0.0 if table else 1e-6,
+        "prune": True,
         "raise_subtrees": bool(subtree_raising),
     }
 
@@ -146,7 +154,7 @@ def prune_table(
     """Prune with rows that are already encoded; ``y`` holds class codes."""
     pruned = _error_based(
         table.columns,
-        {"first_child": tree.first_child, "n_children": tree.n_children},
+        {name: getattr(tree, name) for name in ("first_child", "n_children", "default")},
         tree.splits.arrays(),
         y,
         weight,
@@ -154,6 +162,16 @@ def prune_table(
         rules,
     )
     return _rebuild(tree, pruned)
+
+
+def send_down(
+    tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None
+) -> Tree:
+    """The same tree with the counts of other rows than those it was grown from."""
+    rules = error_rules(0.25, "release8", False) | {"prune": False}
+    sent = prune_table(tree, table, y, weight, rules)
+    extras = {name: column for name, column in sent.extras.items() if name != "expected_errors"}
+    return replace(sent, extras=extras)
 
 
 def _rebuild(tree: Tree, pruned: dict[str, NDArray[Any]]) -> Tree:
