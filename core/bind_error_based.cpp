@@ -48,12 +48,18 @@ std::vector<Split> read_splits(const nb::dict& d) {
   return splits;
 }
 
+void set_gaps(const nb::dict& tree, std::vector<Split>& splits) {
+  const auto gaps = copy<i32>(tree, "default");
+  for (std::size_t i = 0; i < gaps.size(); ++i) splits[i].gap_branch = gaps[i];
+}
+
 ErrorRules read_rules(const nb::dict& d) {
   ErrorRules rules;
   rules.confidence = nb::cast<double>(d["confidence"]);
   rules.z = nb::cast<double>(d["z"]);
   rules.tail = nb::cast<double>(d["tail"]);
   rules.tolerance = nb::cast<double>(d["tolerance"]);
+  rules.prune = nb::cast<bool>(d["prune"]);
   rules.raise = nb::cast<bool>(d["raise_subtrees"]);
   rules.c50 = nb::cast<bool>(d["c50"]);
   rules.min_items = nb::cast<double>(d["min_items"]);
@@ -67,6 +73,7 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
   p.first_child = copy<i32>(tree, "first_child");
   p.n_children = copy<i32>(tree, "n_children");
   p.splits = read_splits(splits);
+  set_gaps(tree, p.splits);
   p.label = y.data();
   p.n_rows = static_cast<i64>(y.shape(0));
   p.n_classes = n_classes;
@@ -82,8 +89,10 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
       nb::gil_scoped_acquire gil;
       const auto grown = nb::cast<nb::tuple>(regrow(to_numpy(rows), to_numpy(weights)));
       const auto tree = nb::cast<nb::dict>(grown[0]);
-      return Regrown{copy<i32>(tree, "first_child"), copy<i32>(tree, "n_children"),
-                     read_splits(nb::cast<nb::dict>(grown[1]))};
+      Regrown out{copy<i32>(tree, "first_child"), copy<i32>(tree, "n_children"),
+                  read_splits(nb::cast<nb::dict>(grown[1]))};
+      set_gaps(tree, out.splits);
+      return out;
     };
   }
   PrunedTree out;

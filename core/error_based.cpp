@@ -191,7 +191,9 @@ class Pruner {
     branch_.resize(n);
     std::vector<i64> start(n_branches + 2, 0);
     for (i64 i = 0; i < n; ++i) {
-      branch_[i] = branch_of(split, t_.columns, range.items[i].row) + 1;  // gaps: 0
+      i32 b = branch_of(split, t_.columns, range.items[i].row);
+      if (b == kNoBranch && split.gap_branch >= 0) b = split.gap_branch;
+      branch_[i] = b + 1;  // a gap that goes every way: 0
       ++start[branch_[i] + 1];
     }
     for (i32 b = 0; b <= n_branches; ++b) start[b + 1] += start[b];
@@ -274,7 +276,7 @@ class Pruner {
     frame.below = 0;
     frame.most = -1;
     frame.largest = -1;
-    if (!frame.range.n) node.n_children = 0;
+    if (!frame.range.n && rules_.prune) node.n_children = 0;
     if (node.n_children) {
       frame.division = divide(splits_[node.source], node.n_children, frame.range);
     }
@@ -411,11 +413,14 @@ class Pruner {
     node.errors = leaf;
     if (!node.n_children) return true;
     if (rules_.c50) frame.below = pooled_errors(frame);
+    node.errors = frame.below;
+    if (!rules_.prune) return true;
     const double branch = may_raise(frame) ? errors_below(frame.largest, frame.range)
                                            : std::numeric_limits<double>::max();
     auto no_worse = [&](double a, double b) { return a <= b + 0.1 + rules_.tolerance; };
     if (no_worse(leaf, branch) && no_worse(leaf, frame.below)) {
       node.n_children = 0;
+      node.errors = leaf;
       return true;
     }
     if (no_worse(branch, frame.below)) {
@@ -429,7 +434,6 @@ class Pruner {
       open(frame);
       return false;
     }
-    node.errors = frame.below;
     return true;
   }
 

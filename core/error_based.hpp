@@ -28,6 +28,7 @@ struct ErrorRules {
   double z = 0.6925;       // normal deviate of the confidence
   double tail = 0.67;      // share of the remaining cases added where nearly all are errors
   double tolerance = 0;    // differences up to this are none
+  bool prune = true;       // otherwise rows are only sent down again
   bool raise = true;       // subtree raising
   bool c50 = false;        // the rules of C5.0
   double min_items = 2;    // C5.0: lighter leaves share an estimate
@@ -47,7 +48,7 @@ double added_errors(double cases, double errors, const ErrorRules& rules);
 // A tree to prune, with the rows it was grown from.
 struct Prunable {
   std::vector<i32> first_child, n_children;
-  std::vector<Split> splits;  // one per node
+  std::vector<Split> splits;  // one per node; gap_branch: where a gap goes, or every way
   std::vector<Column> columns;
   const i32* label = nullptr;
   const double* weight = nullptr;  // may be null: all one
