@@ -381,8 +381,8 @@ class Pruner {
         rows[i] = range.items[i].row;
         weights[i] = static_cast<double>(range.items[i].weight) * unit_;
       }
-      grown.push_back(range.n ? regrow_(rows, weights) : Regrown{{-1}, {0}, {Split{}}});
-      nodes_.push_back({0, -1, 0, 0, 0});
+      grown.push_back(range.n ? regrow_(rows, weights) : Regrown{});
+      nodes_.push_back({nodes_[at].source, -1, 0, 0, 0});
     }
     for (i32 b = 0; b < n; ++b) append(grown[b], first + b);
     counts_.resize(nodes_.size() * t_.n_classes, 0);

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Target
 from treewright.data.table import Table
-from treewright.pruning._c50 import data_thresholds, local_prune, pool_leaves, prune_globally
+from treewright.pruning._c50 import local_prune, pool_leaves, prune_globally
 from treewright.tree.grow import grow
 from treewright.tree.recipe import QuinlanRules, Recipe
 from treewright.tree.tree import Tree
@@ -45,6 +46,16 @@ class Cases:
         """Sum of the weights."""
         return float(len(self.y) if self.weight is None else self.weight.sum())
 
+    @cached_property
+    def values(self) -> tuple[Floats, ...]:
+        """Distinct values of each continuous feature, ascending."""
+        return tuple(
+            np.unique(column[~np.isnan(column)]).astype(np.float64)
+            if column.dtype.kind == "f"
+            else np.empty(0)
+            for column in self.table.columns
+        )
+
     def take(self, rows: NDArray[np.int64] | NDArray[np.int32], weight: Floats | None) -> Cases:
         """Some of the rows, with weights of their own."""
         return Cases(self.table.take(rows), self.y[rows], self.target, weight)
@@ -57,6 +68,7 @@ def tree_recipe(settings: TreeSettings, cases: float) -> Recipe:
         nominal_split="multiway",
         ordinal_split="cut",
         continuous_split="at_most",
+        threshold="data_value32",
         empty_branches=True,
         missing="fractional",
         min_weight_leaf=settings.min_items,
@@ -82,7 +94,11 @@ def build_tree(
     """Grow and prune a tree; ``grow_again`` says whether raised branches are grown anew."""
     recipe = tree_recipe(settings, cases.total)
 
-    def grown(part: Cases, report: Callable[[float], None] | None = None) -> Tree:
+    def grown(
+        part: Cases,
+        values: tuple[Floats, ...] = (),
+        report: Callable[[float], None] | None = None,
+    ) -> Tree:
         return grow(
             part.table,
             part.y,
@@ -91,13 +107,15 @@ def build_tree(
             sample_weight=part.weight,
             n_threads=settings.n_threads,
             progress=report,
+            cut_values=values,
         )
 
     def regrow(rows: NDArray[np.int32], weight: Floats) -> Tree:
-        return grown(cases.take(rows, None if np.all(weight == 1.0) else weight))
+        part = cases.take(rows, None if np.all(weight == 1.0) else weight)
+        return grown(part, cases.values)
 
     tree = local_prune(
-        grown(cases, progress),
+        grown(cases, report=progress),
         cases.table,
         cases.y,
         cases.weight,
@@ -107,4 +125,4 @@ def build_tree(
     )
     if settings.global_pruning:
         tree = prune_globally(tree)
-    return data_thresholds(pool_leaves(tree), cases.table)
+    return pool_leaves(tree)

@@ -1,10 +1,9 @@
-"""What C5.0 does to a grown tree: local pruning, global pruning, pooled leaves, data thresholds.
+"""What C5.0 does to a grown tree: local pruning, global pruning, pooled leaves.
 
 Local pruning is that of C4.5 with other rules about raising (``core/error_based.hpp``). Global
 pruning then takes away the subtrees that save the fewest training errors per leaf, all of the
 weakest at once, until one standard error of the tree's training errors is used up. Sibling leaves
-of one class become one leaf, and a threshold becomes the largest training value that it does not
-cut off.
+of one class become one leaf.
 
 Reference: the published descriptions of C5.0 and its recorded runs.
 """
@@ -26,7 +25,7 @@ from treewright.tree.tree import Tree
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["data_thresholds", "local_prune", "pool_leaves", "prune_globally"]
+__all__ = ["local_prune", "pool_leaves", "prune_globally"]
 
 Floats = NDArray[np.float64]
 
@@ -117,22 +116,3 @@ def _renumbered(tree: Tree, stands_for: NDArray[np.int64], new_id: NDArray[np.in
     child = tree.first_child[owner] + splits.branches
     branches = new_id[stands_for[child]] - new_id[tree.first_child[owner]]
     return replace(splits, branches=branches.astype(np.int32))
-
-
-def data_thresholds(tree: Tree, table: Table) -> Tree:
-    """Cuts of continuous features at the largest training value that lies below them."""
-    splits = tree.splits
-    owner = np.repeat(np.arange(tree.n_nodes), np.diff(splits.break_offset))
-    breaks = splits.breaks.copy()
-    for feature in np.unique(splits.feature[owner]):
-        column = table.columns[feature]
-        if column.dtype.kind != "f":
-            continue
-        values = np.unique(column[~np.isnan(column)]).astype(np.float64)
-        here = splits.feature[owner] == feature
-        # a value that is the midpoint in decimal digits lies below it, whatever its binary form
-        middle = breaks[here] + 4 * np.spacing(np.abs(breaks[here]))
-        breaks[here] = values[np.maximum(np.searchsorted(values, middle, side="right") - 1, 0)]
-    return replace(tree, splits=replace(splits, breaks=breaks))
-
-

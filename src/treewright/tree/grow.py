@@ -7,7 +7,7 @@ a :class:`ProposedSplit` or None.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -97,10 +97,16 @@ def grow(
     seed: int = 0,
     n_threads: int = 1,
     progress: Callable[[float], None] | None = None,
+    cut_values: Sequence[NDArray[np.float64]] = (),
 ) -> Tree:
-    """Grow a tree by ``recipe``; ``y`` holds class codes (int32) or numbers (float64)."""
+    """Grow a tree by ``recipe``; ``y`` holds class codes (int32) or numbers (float64).
+
+    ``cut_values`` are the values, ascending, that thresholds may take, one array per feature,
+    where the rows are a part of a training set; see ``Recipe.threshold``.
+    """
     y, unit = _in_range(y, target)
     params = _core_params(table, y, recipe, target, sample_weight, costs, seed, n_threads, progress)
+    params["cut_values"] = list(cut_values)
     bridge = None
     if recipe.choose is not None:
         bridge = params["choose"] = _ChooserBridge(recipe.choose)
@@ -190,6 +196,7 @@ def _core_params(
         "single_thresholds": recipe.threshold == "data_value32",
         "all_branches": recipe.empty_branches,
         "quinlan": None if recipe.quinlan is None else asdict(recipe.quinlan),
+        "cut_values": [],
         "slack": recipe.slack,
         "pure_share": recipe.pure_share,
         "zero_gain": recipe.zero_gain,
