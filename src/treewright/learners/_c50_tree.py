@@ -11,24 +11,28 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Target
 from treewright.data.table import Table
-from treewright.pruning._c50 import local_prune, pool_leaves, prune_globally
+from treewright.pruning._c50 import local_prune, prune_globally
 from treewright.tree.grow import grow
 from treewright.tree.recipe import QuinlanRules, Recipe
 from treewright.tree.tree import Tree
 
-__all__ = ["Cases", "TreeSettings", "build_tree", "tree_recipe"]
+__all__ = ["Cases", "TreeSettings", "build_tree", "cases_per_leaf", "tree_recipe"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """What a tree of C5.0 is built by; see :class:`treewright.C50Classifier`."""
+    """What a tree of C5.0 is built by; see :class:`treewright.C50Classifier`.
+
+    A node lighter than ``least_node`` is not split.
+    """
 
     confidence: float = 0.25
     min_items: float = 2.0
     subset: bool = False
     global_pruning: bool = True
+    least_node: float = 0.0
     n_threads: int = 1
 
 
@@ -71,7 +75,7 @@ def tree_recipe(settings: TreeSettings, cases: float) -> Recipe:
         threshold="data_value32",
         empty_branches=True,
         missing="fractional",
-        min_weight_leaf=settings.min_items,
+        min_weight_leaf=max(settings.min_items, settings.least_node / 2),
         slack=1e-6,
         pure_share=0.001,
         quinlan=QuinlanRules(
@@ -91,7 +95,10 @@ def build_tree(
     grow_again: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Tree:
-    """Grow and prune a tree; ``grow_again`` says whether raised branches are grown anew."""
+    """Grow and prune a tree, but do not pool its leaves.
+
+    ``grow_again`` says whether raised branches are grown anew.
+    """
     recipe = tree_recipe(settings, cases.total)
 
     def grown(
@@ -125,4 +132,9 @@ def build_tree(
     )
     if settings.global_pruning:
         tree = prune_globally(tree)
-    return pool_leaves(tree)
+    return tree
+
+
+def cases_per_leaf(tree: Tree) -> float:
+    """Mean weight of the leaves of a tree that was not pooled yet, empty ones left out."""
+    return float(tree.weight[0] / np.count_nonzero(tree.is_leaf & (tree.weight > 0)))
