@@ -1,10 +1,14 @@
-// Grouping of categories: the pair of groups whose merger gives the best gain ratio is merged, as
-// long as that is no worse than before and three groups are left.
+// Grouping of categories. Categories whose rows are all of one class join others of that class.
+// Then the pair of groups whose merger gives the best gain ratio is merged, as long as the ratio
+// rises and three groups are left; a grouping without two groups of the least weight is worth
+// nothing.
 //
 // A merger changes the information of two groups only, so what each pair would change is kept in a
 // table; a merger then costs one row of it.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "chooser.hpp"
@@ -24,8 +28,10 @@ class Grouper {
   // More categories than this at a node are left apart.
   static constexpr i32 kMost = 256;
 
-  Grouper(const Terms& terms, const Groups& g, i32 classes, i64 gap_items, double base)
-      : terms_(terms), classes_(classes), n_(g.size()), stats_(g.stats), first_(n_) {
+  Grouper(const Terms& terms, const Groups& g, i32 classes, i64 gap_items, double base,
+          double least_items)
+      : terms_(terms), classes_(classes), n_(g.size()), stats_(g.stats), first_(n_),
+        least_items_(least_items) {
     items_.assign(n_, 0);
     for (i32 i = 0; i < n_; ++i) {
       first_[i] = i;
@@ -40,10 +46,14 @@ class Grouper {
     }
     gain_ = base - inside;
     split_info_ = terms_.of(all) - terms_of_items;
+    left_ = n_;
   }
 
   Grouping run(double known_share) {
-    if (n_ > 2 && n_ <= kMost) merge_all(known_share);
+    if (n_ > 2 && n_ <= kMost) {
+      join_single_classes();
+      merge_all(known_share);
+    }
     Grouping out;
     out.gain = gain_;
     out.split_info = split_info_;
@@ -81,54 +91,97 @@ class Grouper {
     return {-lost, terms_.of(items_[i]) + terms_.of(items_[j]) - terms_.of(items)};
   }
 
+  bool is_open(i32 i) const { return first_[i] == i; }
+
+  void merge(i32 a, i32 b, const Change& c) {
+    gain_ += c.gain;
+    split_info_ += c.split_info;
+    first_[b] = a;
+    items_[a] += items_[b];
+    for (i32 k = 0; k < classes_; ++k) stats_[at(a) + k] += stats_[at(b) + k];
+    --left_;
+  }
+
+  // The only class of a group, or −1.
+  i32 only_class(i32 group) const {
+    i32 only = -1;
+    for (i32 k = 0; k < classes_; ++k) {
+      if (!stats_[at(group) + k]) continue;
+      if (only >= 0) return -1;
+      only = k;
+    }
+    return only;
+  }
+
+  void join_single_classes() {
+    std::vector<i32> home(classes_, -1);
+    for (i32 i = 0; i < n_; ++i) {
+      const i32 k = only_class(i);
+      if (k < 0) continue;
+      if (home[k] < 0) {
+        home[k] = i;
+      } else {
+        merge(home[k], i, change(home[k], i));
+      }
+    }
+  }
+
+  // Groups of at least the least weight, were a and b (or none: −1) one.
+  bool are_enough(i32 a, i32 b) const {
+    i32 enough = 0;
+    for (i32 i = 0; i < n_; ++i) {
+      if (!is_open(i) || i == b) continue;
+      const i64 items = items_[i] + (i == a ? items_[b] : 0);
+      enough += terms_.weight(items) >= least_items_;
+    }
+    return enough >= 2;
+  }
+
   void merge_all(double known_share) {
     std::vector<Change> table(static_cast<std::size_t>(n_) * n_);
-    auto fill = [&](i32 i, i32 j) { table[static_cast<std::size_t>(i) * n_ + j] = change(i, j); };
-    for (i32 i = 0; i < n_; ++i) {
-      for (i32 j = i + 1; j < n_; ++j) fill(i, j);
-    }
-    auto ratio = [&](double gain, double split) {
-      return static_cast<float>(known_share * gain / split);
+    auto entry = [&](i32 i, i32 j) -> Change& { return table[static_cast<std::size_t>(i) * n_ + j]; };
+    auto fill_row = [&](i32 a) {
+      for (i32 i = 0; i < n_; ++i) {
+        if (i == a || !is_open(i)) continue;
+        entry(std::min(i, a), std::max(i, a)) = change(std::min(i, a), std::max(i, a));
+      }
     };
-    i32 left = n_;
-    while (left > 2) {
-      float most = ratio(gain_, split_info_);
+    auto worth = [&](const Change& c, i32 a, i32 b) {
+      if (!are_enough(a, b)) return -kInf;
+      return known_share * (gain_ + c.gain) / (split_info_ + c.split_info);
+    };
+    for (i32 i = 0; i < n_; ++i) {
+      if (is_open(i)) fill_row(i);
+    }
+    while (left_ > 2) {
+      double most = worth({0, 0}, -1, -1);
+      if (most > -kInf) most += kRise * std::abs(most);
       i32 a = -1, b = -1;
       for (i32 i = 0; i < n_; ++i) {
-        if (first_[i] != i) continue;
-        for (i32 j = i + 1; j < n_; ++j) {
-          if (first_[j] != j) continue;
-          const Change& c = table[static_cast<std::size_t>(i) * n_ + j];
-          const float worth = ratio(gain_ + c.gain, split_info_ + c.split_info);
-          if (a < 0 ? worth >= most : worth > most) {
-            most = worth;
+        for (i32 j = i + 1; is_open(i) && j < n_; ++j) {
+          if (!is_open(j)) continue;
+          const double value = worth(entry(i, j), i, j);
+          if (value > most + (a < 0 ? 0 : kTie * std::abs(most))) {
+            most = value;
             a = i;
             b = j;
           }
         }
       }
       if (a < 0) return;
-      const Change c = table[static_cast<std::size_t>(a) * n_ + b];
-      gain_ += c.gain;
-      split_info_ += c.split_info;
-      first_[b] = a;
-      items_[a] += items_[b];
-      for (i32 k = 0; k < classes_; ++k) stats_[at(a) + k] += stats_[at(b) + k];
-      --left;
-      for (i32 i = 0; i < a; ++i) {
-        if (first_[i] == i) fill(i, a);
-      }
-      for (i32 j = a + 1; j < n_; ++j) {
-        if (first_[j] == j) fill(a, j);
-      }
+      merge(a, b, Change(entry(a, b)));
+      fill_row(a);
     }
   }
+
+  static constexpr double kRise = 1e-7;  // a ratio that rises by less does not rise
 
   const Terms& terms_;
   i32 classes_, n_;
   std::vector<i64> stats_, items_, together_;
   std::vector<i32> first_;  // first_[i]: the group that i was merged into
-  double gain_ = 0, split_info_ = 0;
+  double gain_ = 0, split_info_ = 0, least_items_;
+  i32 left_ = 0;
 };
 
 }  // namespace treewright
