@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treewright.io import load, save
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
+    from treewright.learners.id3 import ID3Classifier
     from treewright.tree.tree import Tree
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "CARTRegressor",
     "HuntClassifier",
     "HuntRegressor",
+    "ID3Classifier",
     "Tree",
     "__version__",
     "datasets",
@@ -41,6 +43,7 @@ _HOMES = {
     "CARTRegressor": "treewright.learners.cart",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
+    "ID3Classifier": "treewright.learners.id3",
     "Tree": "treewright.tree.tree",
     "load": "treewright.io",
     "save": "treewright.io",

@@ -321,7 +321,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         """
         from treewright.pruning import cost_complexity_path
 
-        whole = clone(self).set_params(ccp_alpha=0.0, cp=None, pruning=None)
+        off = {"ccp_alpha": 0.0, "cp": None, "pruning": None}
+        own = self.get_params(deep=False)
+        whole = clone(self).set_params(**{name: off[name] for name in off if name in own})
         return cost_complexity_path(whole.fit(X, y, sample_weight).tree_, self.pruning_risk)
 
     def plot_pruning(self, ax: Any = None) -> Any:

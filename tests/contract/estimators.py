@@ -39,6 +39,12 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
             "continuous_split": "at_most",
         },
     ],
+    "ID3Classifier": [
+        {"missing": "own_branch"},
+        {"missing": "majority", "max_depth": 3},
+        {"discretize": "equal_width", "n_bins": 4},
+        {"discretize": "equal_frequency"},
+    ],
     "HuntRegressor": [{"nominal_split": "multiway", "continuous_split": "at_most"}],
 }
 
@@ -56,6 +62,12 @@ def everyone() -> list[Any]:
         for parameters in VARIANTS.get(name, [])
     ]
     return [*defaults(), *varied]
+
+
+def seed(estimator: Any) -> None:
+    """Fix the random numbers of an estimator that draws any."""
+    if "random_state" in estimator.get_params(deep=False):
+        estimator.set_params(random_state=0)
 
 
 def identify(estimator: Any) -> str:

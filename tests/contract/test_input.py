@@ -112,7 +112,9 @@ def test_paths_end_in_the_leaves_that_apply_gives(plain: Any, columns: dict[str,
     for row, leaf in enumerate(leaves):
         visited = path.indices[path.indptr[row] : path.indptr[row + 1]]
         assert 0 in visited
-        assert leaf == visited.max()
+        # A row that went down several branches ends in the heaviest of several leaves.
+        ends = visited[model.tree_.first_child[visited] < 0]
+        assert leaf in ends if model.tree_.is_fractional else [leaf] == ends.tolist()
 
 
 BAD_DATA = {
@@ -191,6 +193,8 @@ def test_every_parameter_refuses_a_stranger_in_one_sentence(
 def test_bad_parameters_are_refused_in_one_sentence(
     plain: Any, columns: dict[str, Any], parameters: dict[str, Any]
 ) -> None:
+    if not parameters.keys() <= plain.get_params().keys():
+        pytest.skip("not a parameter of this one")
     with pytest.raises(ParameterError) as caught:
         plain.set_params(**parameters).fit(columns, target_for(plain, columns))
     assert is_one_sentence(caught.value)
