@@ -39,11 +39,12 @@ class Quinlan : public Chooser {
     unit_ = p.weight_unit;
     few_values_.assign(p.n_features(), true);
     crowded_.assign(p.n_features(), false);
+    const double cases = weight(p.weight_of(p.total.data()));
     bool any_few = false;
     for (i32 f = 0; f < p.n_features(); ++f) {
       const Column& column = p.columns[f];
       if (column.type == ColumnType::code) {
-        few_values_[f] = column.n_categories < 0.3 * static_cast<double>(p.n_rows);
+        few_values_[f] = column.n_categories < 0.3 * cases;
       } else {
         crowded_[f] = has_close_values(p.features[f].code_value);
       }

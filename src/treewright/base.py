@@ -115,7 +115,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             sample = self._validate(X, y, sample_weight)
             training = self._encode(sample)
             tree = self._grow(training, progress)
-            pruned = prune(self, tree, training, progress)
+            pruned = self._prune(tree, training, progress)
             return self._store(pruned, training)
 
     def _validate(self, X: Any, y: Any, sample_weight: Any) -> Sample:
@@ -152,6 +152,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             n_threads=threads(self.n_jobs),
             progress=progress,
         )
+
+    def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
+        return prune(self, tree, training, progress)
 
     def _store(self, pruned: Pruned, training: Training) -> Self:
         learned = {

@@ -20,7 +20,7 @@ from treewright.data.table import Table
 from treewright.tree.recipe import ClassCosts, Recipe
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
-from treewright.tree.values import class_nodes, clip_rates
+from treewright.tree.values import class_nodes, clip_rates, label_empty
 
 __all__ = ["GrowingNode", "ProposedSplit", "candidates", "grow"]
 
@@ -259,7 +259,7 @@ def _wrap(
     if target.is_classification:
         clipped = clip_rates(value, grown.pop("clipped", None), costs)
         label, impurity, risk = class_nodes(value, clipped, recipe.criterion, costs)
-        label = _label_empty(label, weight, grown["first_child"], grown["n_children"])
+        label = label_empty(label, weight, grown["first_child"], grown["n_children"])
         grown |= {"impurity": impurity, "value": clipped}
     else:
         label = np.empty(0, np.int32)
@@ -273,22 +273,6 @@ def _wrap(
         extras={"n_gaps": grown.pop("n_gaps"), **_extras(bridge, python_id)},
         **grown,
     )
-
-
-def _label_empty(
-    label: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    first_child: NDArray[np.int32],
-    n_children: NDArray[np.int32],
-) -> NDArray[np.int32]:
-    """Labels with those of empty branches, which are leaves, taken from their parents."""
-    if np.all(weight > 0):
-        return label
-    inner = np.flatnonzero(first_child >= 0)
-    # siblings are adjacent, so sorting inner nodes by their first child lines up all children
-    inner = inner[np.argsort(first_child[inner])]
-    parent = np.concatenate([[0], np.repeat(inner, n_children[inner])])
-    return np.where(weight > 0, label, label[parent]).astype(np.int32)
 
 
 def _extras(bridge: _ChooserBridge | None, python_id: NDArray[np.int32]) -> dict[str, Any]:

@@ -254,6 +254,7 @@ class Tree:
     def to_text(
         self,
         *,
+        style: Literal["treewright", "c45", "j48"] = "treewright",
         max_depth: int | None = None,
         digits: int = 6,
         width: int = 96,
@@ -265,6 +266,10 @@ class Tree:
 
         Parameters
         ----------
+        style
+            ``"c45"`` and ``"j48"`` print a classification tree as these programs do: a line
+            per branch, with the cases and errors of the leaves. Of the other parameters they
+            take ``max_depth`` and ``digits``.
         max_depth
             Deepest level shown; None for all.
         digits
@@ -284,6 +289,7 @@ class Tree:
 
         return render_text(
             self,
+            style=style,
             max_depth=max_depth,
             digits=digits,
             width=width,
