@@ -283,9 +283,10 @@ def test_two_rows_are_told_apart():
     X = pd.DataFrame({"a": ["x", "y"]})
     model = ID3Classifier().fit(X, ["no", "yes"])
     assert model.predict(X).tolist() == ["no", "yes"]
-    assert ID3Classifier().fit([[1.0], [2.0]], ["no", "yes"]).get_n_leaves() == 1  # no cut pays
-    binned = ID3Classifier(discretize="equal_frequency").fit([[1.0], [2.0]], ["no", "yes"])
-    assert binned.predict([[1.0], [2.0]]).tolist() == ["no", "yes"]
+    for discretize in ("mdl", "equal_width", "equal_frequency"):
+        model = ID3Classifier(discretize=discretize).fit([[1.0], [2.0]], ["no", "yes"])
+        assert model.predict([[1.0], [2.0]]).tolist() == ["no", "yes"]
+    assert ID3Classifier().fit([[1.0], [1.0]], ["no", "yes"]).get_n_leaves() == 1
 
 
 def test_ten_thousand_values_are_ten_thousand_branches():

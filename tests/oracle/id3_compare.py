@@ -70,14 +70,9 @@ def compare_trees(model: ID3Classifier, recorded: Any) -> Differences:
             continue
         values = model.tree_.schema.features[model.tree_.schema.index(node.feature)].categories
         children = dict(zip(values, model.tree_.children(at), strict=True))
-        stack.extend(
-            (
-                children[branch["value"]],
-                branch["child"],
-                f"{where}, {node.feature}={branch['value']}",
-            )
-            for branch in theirs["branches"]
-        )
+        for branch in theirs["branches"]:
+            value = branch["value"]
+            stack.append((children[value], branch["child"], f"{where}, {node.feature}={value}"))
     return found
 
 

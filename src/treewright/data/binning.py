@@ -77,7 +77,7 @@ def equal_frequency(values: Floats, weight: Floats | None, n_bins: int) -> Float
     last = np.unique(last[last < len(distinct) - 1])
     low, high = distinct[last], distinct[last + 1]
     middle = low / 2 + high / 2
-    return np.where((middle >= low) & (middle < high), middle, low)
+    return np.asarray(np.where((middle >= low) & (middle < high), middle, low))
 
 
 BINNINGS: dict[str, Callable[[Floats, Floats | None, int], Floats]] = {

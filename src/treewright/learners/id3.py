@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,17 +122,17 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
     """
 
     # What ID3 does not have, for the parts of the base class that ask.
-    criterion: ClassVar[str] = "entropy"
-    class_weight: ClassVar[None] = None
-    priors: ClassVar[None] = None
-    costs: ClassVar[None] = None
-    cost_method: ClassVar[str] = "altered_priors"
-    pruning: ClassVar[None] = None
-    ccp_alpha: ClassVar[float] = 0.0
-    cp: ClassVar[None] = None
-    cv: ClassVar[int] = 10
-    rule: ClassVar[str] = "min"
-    pruning_risk: ClassVar[str] = "error"
+    criterion = "entropy"
+    class_weight = None
+    priors = None
+    costs = None
+    cost_method = "altered_priors"
+    pruning = None
+    ccp_alpha = 0.0
+    cp = None
+    cv = 10
+    rule = "min"
+    pruning_risk = "error"
 
     bin_edges_: dict[str, NDArray[np.float64]]
 

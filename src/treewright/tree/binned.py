@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from treewright.tree.split import SplitKind, Splits
 from treewright.tree.tree import Tree
 
 __all__ = ["unbin"]
+
+T = TypeVar("T", bound=np.generic)
 
 
 def unbin(tree: Tree, schema: Schema, edges: Mapping[str, NDArray[np.float64]]) -> Tree:
@@ -62,8 +65,8 @@ def _with_breaks(
 
 
 def _gather(
-    pool: NDArray[np.generic], start: NDArray[np.int64], length: NDArray[np.int64]
-) -> tuple[NDArray[np.generic], NDArray[np.int64]]:
+    pool: NDArray[T], start: NDArray[np.int64], length: NDArray[np.int64]
+) -> tuple[NDArray[T], NDArray[np.int64]]:
     """``pool[start[i]:start[i] + length[i]]`` for all i in one array, and their offsets."""
     offset = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     return pool[np.repeat(start - offset[:-1], length) + np.arange(offset[-1])], offset

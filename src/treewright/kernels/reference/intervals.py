@@ -30,7 +30,7 @@ def pays(left: Floats, right: Floats) -> bool:
     inside = (left.sum() * entropy(left) + right.sum() * entropy(right)) / n
     k, k1, k2 = (int(np.count_nonzero(counts)) for counts in (both, left, right))
     delta = math.log2(3**k - 2) - (k * entropy(both) - k1 * entropy(left) - k2 * entropy(right))
-    return entropy(both) - inside > (math.log2(n - 1) + delta) / n
+    return bool(entropy(both) - inside > (math.log2(n - 1) + delta) / n)
 
 
 def mdl_cuts(
