@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from treewright import datasets, errors, pruning, rules
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
+    from treewright.learners.c45_rules import C45Rules
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "C45Classifier",
+    "C45Rules",
     "CARTClassifier",
     "CARTRegressor",
     "HuntClassifier",
@@ -42,6 +44,7 @@ __all__ = [
 
 _HOMES = {
     "C45Classifier": "treewright.learners.c45",
+    "C45Rules": "treewright.learners.c45_rules",
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
     "HuntClassifier": "treewright.learners.hunt",
