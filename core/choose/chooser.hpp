@@ -93,7 +93,7 @@ class Chooser {
   virtual void order_groups(const CriterionView& view, const Problem& p, Groups& groups) = 0;
   // Branch of each group of a candidate of kind `merged`, exactly as `best` had it.
   virtual void merge_groups(const Problem&, const i64* /*stats*/, const Groups&,
-                            std::vector<i32>& /*branch*/, Scratch&) {}
+                            std::vector<i32>& /*branch*/) {}
   // Cuts of a candidate of kind `intervals`, exactly as `best` had them: entries or groups below.
   virtual std::vector<i64> cuts(const NodeView<u16>&, i32 /*feature*/, Scratch&) { return {}; }
   virtual std::vector<i64> cuts(const NodeView<u32>&, i32 /*feature*/, Scratch&) { return {}; }

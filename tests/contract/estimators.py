@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 
 import treewright
 
-NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regressor")))
+NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regressor", "Rules")))
 """Every public estimator: a new one is under contract from its first day."""
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
@@ -18,6 +18,10 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"criterion": "gain", "subset": True, "subtree_raising": False},
         {"missing": "majority", "confidence": 0.1, "min_samples_leaf": 1},
         {"trials": 2, "random_state": 0},
+    ],
+    "C45Rules": [
+        {"criterion": "gain", "min_samples_leaf": 1},
+        {"subset": True, "confidence": 0.1, "theory_share": 0.2},
     ],
     "CARTClassifier": [
         {"missing": "surrogate"},
@@ -74,6 +78,11 @@ def seed(estimator: Any) -> None:
     """Fix the random numbers of an estimator that draws any."""
     if "random_state" in estimator.get_params(deep=False):
         estimator.set_params(random_state=0)
+
+
+def draws_rows(estimator: Any) -> bool:
+    """Whether a fit draws rows, so that a row of weight two is not two rows."""
+    return type(estimator).__name__ == "C45Classifier" and estimator.trials is not None
 
 
 def identify(estimator: Any) -> str:

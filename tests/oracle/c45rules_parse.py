@@ -53,6 +53,7 @@ def parse_output(text: str) -> Output:
         rules.append(PrintedRule(int(number), conditions, int(label), float(accuracy)))
     default = re.search(r"Default class: c(\d+)", final)
     tested = re.search(r"Tested (\d+), errors (\d+)", final)
-    assert default is not None and tested is not None
+    assert default is not None
+    assert tested is not None
     dropped = tuple(int(n) for n in re.findall(r"^Drop rule (\d+)", final, re.M))
     return Output(tuple(rules), int(default[1]), dropped, int(tested[2]), int(tested[1]))

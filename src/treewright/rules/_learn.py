@@ -250,7 +250,7 @@ def _order(chosen: Sequence[Candidate], covers: csc_matrix, rows: TrainingRows) 
 
 
 def _default(covers: csc_matrix, rows: TrainingRows, totals: Floats) -> tuple[int, Floats]:
-    """The class of most rows that no rule covers (of equals the more frequent), and their weights."""
+    """The class of most uncovered rows (of equals the more frequent), and all their weights."""
     uncovered = np.asarray(covers.sum(axis=1)).ravel() == 0
     weight = None if rows.weight is None else rows.weight[uncovered]
     left = np.bincount(rows.y[uncovered], weight, rows.n_classes).astype(np.float64)
