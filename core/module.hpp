@@ -10,6 +10,7 @@ void bind_flags(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
 void bind_predict(nanobind::module_& m);
 void bind_prune(nanobind::module_& m);
+void bind_rule_choice(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 
 }  // namespace treewright

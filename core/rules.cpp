@@ -7,6 +7,11 @@
 
 #include <optional>
 
+#include "rule_generalise.hpp"
+#include "rule_weights.hpp"
+
+#include <nanobind/stl/array.h>
+
 #include "binding.hpp"
 #include "module.hpp"
 #include "threads.hpp"
@@ -85,26 +90,6 @@ RuleModel::RuleModel(std::span<const std::int32_t> categories, const TestArrays&
 
 namespace {
 
-// Weights as integers: a power of two brings their sum below 2^62, so that sums have no order.
-struct ScaledWeights {
-  std::vector<std::int64_t> each;  // empty: all one
-  double unit = 1;
-
-  explicit ScaledWeights(std::span<const double> weight) {
-    if (weight.empty()) return;
-    double total = 0;
-    for (const double w : weight) total += w;
-    if (!std::isfinite(total) || total <= 0) refuse("Weights must be finite and above 0.");
-    int exponent = 0;
-    std::frexp(total, &exponent);
-    unit = std::ldexp(1.0, exponent - 61);
-    each.reserve(weight.size());
-    for (const double w : weight) each.push_back(std::llrint(w / unit));
-  }
-
-  std::int64_t operator[](std::int64_t row) const { return each.empty() ? 1 : each[row]; }
-};
-
 class Matcher {
  public:
   explicit Matcher(RuleModel&& model) : model_(std::move(model)) {}
@@ -177,11 +162,7 @@ class Matcher {
                   std::int32_t n_classes, int n_threads) const {
     const Input input = read(rows, n_threads);
     const auto labels = view(y);
-    if (static_cast<std::int64_t>(labels.size()) != input.n_rows ||
-        (weight.size() && static_cast<std::int64_t>(weight.size()) != input.n_rows))
-      refuse("Classes and weights must be one for each row.");
-    for (const std::int32_t label : labels)
-      if (label < 0 || label >= n_classes) refuse("A class code is out of range.");
+    check_classes(input, labels, n_classes, weight.size());
     const ScaledWeights weights(view(weight));
     const std::int64_t width = n_classes + 1;  // the last one counts rows
     std::vector<std::vector<std::int64_t>> parts(n_threads);
@@ -210,7 +191,48 @@ class Matcher {
     return nb::make_tuple(counts, sums);
   }
 
+  // Drops conditions of every rule: which tests stay, and the weight covered and wrong then.
+  nb::tuple generalise(nb::handle rows, const Vector<std::int32_t>& y, const Vector<double>& weight,
+                       std::int32_t n_classes, const Vector<std::int32_t>& outcome,
+                       const std::array<double, 3>& error_rules, int n_threads) const {
+    const Input input = read(rows, n_threads);
+    check_classes(input, view(y), n_classes, weight.size());
+    if (static_cast<std::int64_t>(outcome.size()) != n_rules())
+      refuse("Outcomes must be one for each rule.");
+    for (const std::int32_t label : view(outcome))
+      if (label < 0 || label >= n_classes) refuse("A class code is out of range.");
+    const ErrorRules rules{error_rules[0], error_rules[1], error_rules[2]};
+    const ScaledWeights weights(view(weight));
+    const LearningRows learning(view(y), n_classes, weights.each, weights.unit);
+    auto kept = allocate(std::uint8_t{}, model_.rule_tests.size());
+    auto covered = allocate(double{}, n_rules());
+    auto wrong = allocate(double{}, n_rules());
+    constexpr std::int64_t chunk = 16;  // neighbours share tests
+    auto body = [&, labels = outcome.data()](std::int64_t c, int) {
+      Generaliser generaliser(model_, input, learning, rules);
+      for (std::int64_t r = c * chunk; r < std::min(n_rules(), (c + 1) * chunk); ++r) {
+        const Support s = generaliser.run(r, labels[r], kept.data() + model_.rule_offset[r]);
+        covered.data()[r] = static_cast<double>(s.covered) * weights.unit;
+        wrong.data()[r] = static_cast<double>(s.wrong) * weights.unit;
+      }
+    };
+    {
+      nb::gil_scoped_release release;
+      parallel_for((n_rules() + chunk - 1) / chunk, n_threads, body, Signals());
+    }
+    return nb::make_tuple(kept, covered, wrong);
+  }
+
  private:
+  static void check_classes(const Input& input, std::span<const std::int32_t> labels,
+                            std::int32_t n_classes, std::size_t n_weights) {
+    if (static_cast<std::int64_t>(labels.size()) != input.n_rows ||
+        (n_weights && static_cast<std::int64_t>(n_weights) != input.n_rows))
+      refuse("Classes and weights must be one for each row.");
+    for (const std::int32_t label : labels)
+      if (label < 0 || label >= n_classes) refuse("A class code is out of range.");
+  }
+
   Input read(nb::handle rows, int n_threads) const {
     if (n_threads < 1)
       refuse("n_threads must be at least 1, got " + std::to_string(n_threads) + ".");
@@ -272,6 +294,9 @@ void bind_rules(nb::module_& m) {
       .def("matches", &Matcher::matches, nb::arg("rows"), nb::arg("n_threads") = 1)
       .def("cover", &Matcher::cover, nb::arg("rows"), nb::arg("y").noconvert(),
            nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("n_threads") = 1)
+      .def("generalise", &Matcher::generalise, nb::arg("rows"), nb::arg("y").noconvert(),
+           nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("outcome").noconvert(),
+           nb::arg("error_rules"), nb::arg("n_threads") = 1)
       .def_prop_ro("n_rules", &Matcher::n_rules);
 }
 

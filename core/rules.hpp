@@ -83,20 +83,21 @@ class Piece {
   void load(const Input& input, std::int64_t start, std::int32_t count) {
     ++current_;
     count_ = count;
-    if (!input.is_block) {
-      predict::gather_all(input, start, count, values_.get());
-      return;
+    for (const std::int32_t f : model_.used) load_feature(input, f, start, count);
+  }
+
+  // The answer to one test, of which only the features that it reads are loaded.
+  Bits answer_of(const Input& input, std::int32_t t, std::int64_t start, std::int32_t count) {
+    ++current_;
+    count_ = count;
+    const Test& asked = model_.tests[t];
+    if (asked.kind == Test::linear) {
+      for (std::int64_t k = asked.begin; k < asked.end; ++k)
+        load_feature(input, model_.term_feature[k], start, count);
+    } else {
+      load_feature(input, asked.feature, start, count);
     }
-    const std::size_t size = input.type == Number::float64 ? sizeof(double) : sizeof(float);
-    for (const std::int32_t f : model_.used) {
-      const Column column{input.type, f, -1, static_cast<const char*>(input.data) + f * size,
-                          input.row_step};
-      double* out = values_.get() + static_cast<std::ptrdiff_t>(f) * max_piece;
-      if (input.type == Number::float64)
-        predict::gather<double>(column, start, count, out);
-      else
-        predict::gather<float>(column, start, count, out);
-    }
+    return answer(asked);
   }
 
   Bits everyone() const {
@@ -143,6 +144,24 @@ class Piece {
       bits[i / 64] |= (eight * 0x0102040810204080ULL >> 56) << (i % 64);
     }
     return bits;
+  }
+
+  void load_feature(const Input& input, std::int32_t f, std::int64_t start, std::int32_t count) {
+    double* out = values_.get() + static_cast<std::ptrdiff_t>(f) * max_piece;
+    Column column;
+    if (input.is_block) {
+      const std::size_t size = input.type == Number::float64 ? sizeof(double) : sizeof(float);
+      column = {input.type, f, -1, static_cast<const char*>(input.data) + f * size, input.row_step};
+    } else {
+      const auto at = std::lower_bound(model_.used.begin(), model_.used.end(), f);
+      column = input.columns[at - model_.used.begin()];  // they are in the order of `used`
+    }
+    if (column.type == Number::float64)
+      predict::gather<double>(column, start, count, out);
+    else if (column.type == Number::float32)
+      predict::gather<float>(column, start, count, out);
+    else
+      predict::gather<std::int32_t>(column, start, count, out);
   }
 
   const double* column(std::int32_t f) const {

@@ -18,16 +18,20 @@ if TYPE_CHECKING:
     from treewright import datasets, errors, pruning, rules
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
+    from treewright.learners.c45_rules import C45Rules
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
+    from treewright.learners.id3 import ID3Classifier
     from treewright.tree.tree import Tree
 
 __all__ = [
     "C45Classifier",
+    "C45Rules",
     "CARTClassifier",
     "CARTRegressor",
     "HuntClassifier",
     "HuntRegressor",
+    "ID3Classifier",
     "Tree",
     "__version__",
     "datasets",
@@ -40,10 +44,12 @@ __all__ = [
 
 _HOMES = {
     "C45Classifier": "treewright.learners.c45",
+    "C45Rules": "treewright.learners.c45_rules",
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
+    "ID3Classifier": "treewright.learners.id3",
     "Tree": "treewright.tree.tree",
     "load": "treewright.io",
     "save": "treewright.io",

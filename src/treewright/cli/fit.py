@@ -28,6 +28,7 @@ class Task(StrEnum):
 LEARNERS: dict[str, dict[Task, str]] = {
     "c45": {Task.classification: "C45Classifier"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
+    "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
 }
 
@@ -132,6 +133,8 @@ def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
     name = LEARNERS[learner][task]
     estimator = getattr(treewright, name)()
     given = {key: value for key, value in options.items() if value is not None}
+    if not given.keys() <= estimator.get_params().keys():
+        raise ParameterError(f"--seed is for random numbers, but {name} draws none; leave it out.")
     given.update(parse_settings(settings, estimator.get_params(), name))
     return estimator.set_params(**given)
 

@@ -45,6 +45,23 @@ class Predictor:
         n_threads: int = 1,
     ) -> NDArray[np.int32]: ...
 
+def choose_rules(
+    rule_offset: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    is_class: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+    bits: NDArray[np.float64],
+    share: float,
+    most_exhaustive: int,
+) -> NDArray[np.uint8]: ...
+def error_rate(
+    covered: NDArray[np.float64],
+    wrong: NDArray[np.float64],
+    confidence: float,
+    z: float,
+    tail: float,
+) -> NDArray[np.float64]: ...
+
 class RuleMatcher:
     def __init__(
         self,
@@ -70,3 +87,13 @@ class RuleMatcher:
         n_classes: int,
         n_threads: int = 1,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+    def generalise(
+        self,
+        rows: Any,
+        y: NDArray[np.int32],
+        weight: NDArray[np.float64],
+        n_classes: int,
+        outcome: NDArray[np.int32],
+        error_rules: tuple[float, float, float],
+        n_threads: int = 1,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64]]: ...

@@ -184,9 +184,7 @@ def _nodes(tree: Tree) -> dict[str, NDArray[np.int32]]:
     return {name: getattr(tree, name) for name in ("first_child", "n_children", "default")}
 
 
-def send_down(
-    tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None
-) -> Tree:
+def send_down(tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None) -> Tree:
     """The same tree with the counts of other rows than those it was grown from."""
     rules = error_rules(0.25, "release8", False) | {"prune": False}
     sent = prune_table(tree, table, y, weight, rules)

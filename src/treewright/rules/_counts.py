@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema
 from treewright.data.table import Table
-from treewright.rules._matching import make_matcher
+from treewright.rules._matching import make_matcher, table_rows
 from treewright.tree.rules import Rule
 
 __all__ = ["cover", "laplace", "recount", "with_support"]
@@ -77,8 +77,7 @@ def cover(
     assert schema.target is not None
     matcher = make_matcher((rule.conditions for rule in rules), schema)
     weights = np.empty(0) if weight is None else np.ascontiguousarray(weight, np.float64)
-    rows = table.columns if table.block is None else table.block
-    return matcher.cover(rows, y, weights, len(schema.target.classes), n_threads)
+    return matcher.cover(table_rows(table), y, weights, len(schema.target.classes), n_threads)
 
 
 def recount(

@@ -37,8 +37,14 @@ def rules_of_tree(tree: Tree) -> RuleSet:
             for rule in rules
         )
         rules = tuple(
-            # Priors act on confidence and lift; coverage stays what it was.
-            replace(new, vote=new.confidence or 0.0, value=old.value, weight=old.weight)
+            # Priors act on confidence and lift; coverage stays what it was. A branch that no row
+            # took has the shares of its parent.
+            replace(
+                new,
+                vote=new.confidence or 0.0,
+                value=old.value if old.weight > 0 else tuple(tree.value[tree.parent[old.node]]),
+                weight=old.weight,
+            )
             for old, new in zip(rules, measured, strict=True)
         )
     told = features_with_gaps(tree, None)

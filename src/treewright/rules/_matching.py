@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Schema
+from treewright.data.table import Table
 from treewright.kernels import RuleMatcher
 from treewright.tree.conditions import Bounds, Condition, Interval, Members
 
-__all__ = ["TestKind", "Tests", "collect_tests", "make_matcher"]
+__all__ = ["TestKind", "Tests", "collect_tests", "make_matcher", "table_rows"]
 
 Conditions = Sequence[Condition]
 
@@ -100,6 +101,11 @@ def make_matcher(rules: Iterable[Conditions], schema: Schema) -> RuleMatcher:
     tests, rule_offset, rule_tests = collect_tests(rules, schema)
     n_categories = [len(f.categories) if f.is_categorical else -1 for f in schema.features]
     return RuleMatcher(np.array(n_categories, np.int32), tests.arrays(), rule_offset, rule_tests)
+
+
+def table_rows(table: Table) -> Any:
+    """The rows of a table as the kernel reads them."""
+    return table.columns if table.block is None else table.block
 
 
 def _key(condition: Condition) -> tuple[Any, ...]:

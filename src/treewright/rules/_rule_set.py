@@ -22,7 +22,7 @@ from treewright.data.schema import Schema, Target
 from treewright.data.target import class_codes
 from treewright.errors import DataError, ParameterError
 from treewright.kernels import RuleMatcher
-from treewright.rules._matching import make_matcher
+from treewright.rules._matching import make_matcher, table_rows
 from treewright.tree.rules import Rule
 
 if TYPE_CHECKING:
@@ -185,7 +185,12 @@ class RuleSet(Sequence[Rule]):
         -------
         y : ndarray of shape (n_samples,), or (n_samples, n_outputs) for several numbers
         """
-        return self.predict_table(self._table(X), n_threads)
+        table = self._table(X)
+        if self._target.is_classification:
+            classes: NDArray[Any] = self.classes
+            return classes[self.labels_of(table, n_threads)]
+        values = self._numbers(table, n_threads)
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def predict_proba(self, X: Any, *, n_threads: int = 1) -> NDArray[np.float64]:
         """Probability of each class: shares of the deciding rule's coverage, or of the votes.
@@ -200,27 +205,25 @@ class RuleSet(Sequence[Rule]):
         -------
         probability : ndarray of shape (n_samples, n_classes)
         """
+        return self.probability_of(self._table(X), n_threads)
+
+    def probability_of(self, table: Table, n_threads: int = 1) -> NDArray[np.float64]:
+        """As :meth:`predict_proba`, for rows that are a Table of this schema already."""
         self._require_classes("predict_proba")
-        table = self._table(X)
         if self.decision == "first":
-            return self._shares[self._first(table, n_threads)]
+            shares: NDArray[np.float64] = self._shares
+            return shares[self._first(table, n_threads)]
         votes = self._votes(table, n_threads)
         total = votes.sum(axis=1, keepdims=True)
         default = np.broadcast_to(self._shares[-1], votes.shape).copy()
         return np.asarray(np.divide(votes, total, out=default, where=total > 0))
 
-    def predict_table(self, table: Table, n_threads: int = 1) -> NDArray[Any]:
-        """As :meth:`predict`, for rows that are a Table of this schema already."""
-        if not self._target.is_classification:
-            values = self._numbers(table, n_threads)
-            return values[:, 0] if values.shape[1] == 1 else values
-        classes: NDArray[Any] = self.classes
+    def labels_of(self, table: Table, n_threads: int = 1) -> NDArray[np.int64]:
+        """Class code of each row of a Table of this schema."""
         if self.decision == "first":
-            labels: NDArray[np.int32] = self._labels
-            return classes[labels[self._first(table, n_threads)]]
+            return np.asarray(self._labels[self._first(table, n_threads)], np.int64)
         votes = self._votes(table, n_threads)
-        won: NDArray[np.int64] = np.where(votes.any(axis=1), votes.argmax(axis=1), self._labels[-1])
-        return classes[won]
+        return np.where(votes.any(axis=1), votes.argmax(axis=1), self._labels[-1])
 
     def apply(self, X: Any, *, n_threads: int = 1) -> NDArray[np.int32]:
         """The first rule that holds for each row, −1 where none does.
@@ -254,7 +257,7 @@ class RuleSet(Sequence[Rule]):
         from scipy.sparse import csr_matrix
 
         table = self._table(X)
-        indptr, indices = self._matcher.matches(_rows(table), n_threads)
+        indptr, indices = self._matcher.matches(table_rows(table), n_threads)
         ones = np.ones(len(indices), np.int64)
         return csr_matrix((ones, indices, indptr), shape=(table.n_rows, len(self)))
 
@@ -273,7 +276,7 @@ class RuleSet(Sequence[Rule]):
         """
         table = self._table(X)
         one_class = np.zeros(table.n_rows, np.int32)
-        return self._matcher.cover(_rows(table), one_class, np.empty(0), 1, n_threads)[0]
+        return self._matcher.cover(table_rows(table), one_class, np.empty(0), 1, n_threads)[0]
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -437,26 +440,22 @@ class RuleSet(Sequence[Rule]):
 
     def _first(self, table: Table, n_threads: int) -> NDArray[np.int32]:
         try:
-            return self._matcher.first(_rows(table), n_threads)
+            return self._matcher.first(table_rows(table), n_threads)
         except ValueError as error:
             raise DataError(str(error)) from None
 
     def _votes(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         votes = np.zeros((len(self), len(self._target.classes)))
         votes[np.arange(len(self)), self._labels[:-1]] = [rule.vote for rule in self.rules]
-        return self._matcher.sums(_rows(table), votes, n_threads)
+        return self._matcher.sums(table_rows(table), votes, n_threads)
 
     def _numbers(self, table: Table, n_threads: int) -> NDArray[np.float64]:
         if self.decision == "first":
             return self._values[self._first(table, n_threads)]
         vote = np.array([[rule.vote] for rule in self.rules]).reshape(-1, 1)
         weighted = np.ascontiguousarray(np.hstack([self._values[:-1] * vote, vote]))
-        found = self._matcher.sums(_rows(table), weighted, n_threads)
+        found = self._matcher.sums(table_rows(table), weighted, n_threads)
         default = np.broadcast_to(self._values[-1], found[:, :-1].shape).copy()
         return np.asarray(
             np.divide(found[:, :-1], found[:, -1:], out=default, where=found[:, -1:] > 0)
         )
-
-
-def _rows(table: Table) -> Any:
-    return table.columns if table.block is None else table.block
