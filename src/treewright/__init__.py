@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
+    from treewright.learners.c50 import C50Classifier
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "C45Classifier",
     "C45Rules",
+    "C50Classifier",
     "CARTClassifier",
     "CARTRegressor",
     "HuntClassifier",
@@ -45,6 +47,7 @@ __all__ = [
 _HOMES = {
     "C45Classifier": "treewright.learners.c45",
     "C45Rules": "treewright.learners.c45_rules",
+    "C50Classifier": "treewright.learners.c50",
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
     "HuntClassifier": "treewright.learners.hunt",

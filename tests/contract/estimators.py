@@ -23,6 +23,15 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"criterion": "gain", "min_samples_leaf": 1},
         {"subset": True, "confidence": 0.1, "theory_share": 0.2},
     ],
+    "C50Classifier": [
+        {"rules": True},
+        {"trials": 4},
+        {"trials": 3, "rules": True, "earlystop": False},
+        {"subset": True, "global_pruning": False},
+        {"soft_thresholds": True},
+        {"winnow": True, "random_state": 0},
+        {"rules": True, "bands": 3},
+    ],
     "CARTClassifier": [
         {"missing": "surrogate"},
         {"missing": "fractional"},

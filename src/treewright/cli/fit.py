@@ -27,6 +27,7 @@ class Task(StrEnum):
 
 LEARNERS: dict[str, dict[Task, str]] = {
     "c45": {Task.classification: "C45Classifier"},
+    "c50": {Task.classification: "C50Classifier"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},

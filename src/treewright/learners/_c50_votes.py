@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.learners._c50_soft import is_soft, soft_values
 from treewright.rules import RuleSet
 from treewright.tree.predict import apply, node_values
 from treewright.tree.tree import Tree
@@ -41,15 +42,18 @@ def leaf_probability(tree: Tree) -> Floats:
 def model_probability(model: Tree | RuleSet, table: Table, n_threads: int = 1) -> Floats:
     """Class probabilities of rows under one model."""
     if isinstance(model, RuleSet):
-        return model.probability_table(table, n_threads)
-    return node_values(model, table, leaf_probability(model), n_threads)
+        return model.probability_of(table, n_threads)
+    values = leaf_probability(model)
+    if is_soft(model):
+        return soft_values(model, table, values)
+    return node_values(model, table, values, n_threads)
 
 
 def vote(
     model: Tree | RuleSet, table: Table, n_threads: int = 1
 ) -> tuple[NDArray[np.intp], Floats]:
     """The class that a model votes for in each row, and how strongly."""
-    if isinstance(model, Tree) and not model.is_fractional:
+    if isinstance(model, Tree) and not model.is_fractional and not is_soft(model):
         leaf = apply(model, table, n_threads)
         label = model.label[leaf].astype(np.intp)
         return label, leaf_probability(model)[leaf, label]

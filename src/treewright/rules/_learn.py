@@ -35,7 +35,16 @@ from treewright.tree.conditions import Condition, Members, branch_conditions, me
 from treewright.tree.rules import Rule
 from treewright.tree.tree import Tree
 
-__all__ = ["ErrorRules", "TrainingRows", "learn_rules"]
+__all__ = [
+    "Candidate",
+    "ErrorRules",
+    "TrainingRows",
+    "choose_candidates",
+    "coverage",
+    "default_class",
+    "generalised",
+    "learn_rules",
+]
 
 Floats = NDArray[np.float64]
 
@@ -103,15 +112,15 @@ def learn_rules(
         Weight of the bits of the rules against those of their exceptions.
     """
     totals = rows.class_totals()
-    candidates = _generalise(tree, rows, errors)
+    candidates = generalised(tree, rows, errors)
     # A rule must be right more often than its class is frequent (by Laplace's estimate).
     guess = (totals.sum() - totals + 1.0) / (totals.sum() + 2.0)
     candidates = [c for c in candidates if c.rate <= guess[c.label]]
-    chosen = _choose(candidates, tree.schema, rows, theory_share)
-    covers = _coverage(chosen, tree.schema, rows)
+    chosen = choose_candidates(candidates, tree.schema, rows, theory_share)
+    covers = coverage(chosen, tree.schema, rows)
     order = _order(chosen, covers, rows)
     chosen, covers = [chosen[i] for i in order], covers[:, order]
-    default, default_value = _default(covers, rows, totals)
+    default, default_value = default_class(covers, rows, totals)
     kept = _without_harm(np.array([c.label for c in chosen], np.int32), covers, rows, default)
     return _rule_set(tree.schema, [chosen[i] for i in kept], rows, default, default_value)
 
@@ -136,7 +145,7 @@ def leaf_paths(tree: Tree) -> tuple[list[tuple[Condition, ...]], NDArray[np.int3
     return paths, np.array(labels, np.int32)
 
 
-def _generalise(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> list[Candidate]:
+def generalised(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> list[Candidate]:
     """The rules of the leaves without the conditions that do not pay, each once."""
     paths, labels = leaf_paths(tree)
     tests, offset, listed = collect_tests(paths, tree.schema)
@@ -194,7 +203,7 @@ def _log2_factorial(n: int) -> float:
     return lgamma(n + 1) / log(2)
 
 
-def _coverage(candidates: Sequence[Candidate], schema: Schema, rows: TrainingRows) -> csc_matrix:
+def coverage(candidates: Sequence[Candidate], schema: Schema, rows: TrainingRows) -> csc_matrix:
     """Which rules (columns) hold for which rows."""
     matcher = make_matcher((c.conditions for c in candidates), schema)
     indptr, indices = matcher.matches(table_rows(rows.table), rows.n_threads)
@@ -202,7 +211,7 @@ def _coverage(candidates: Sequence[Candidate], schema: Schema, rows: TrainingRow
     return csc_matrix(csr_matrix((ones, indices, indptr), (rows.table.n_rows, len(candidates))))
 
 
-def _choose(
+def choose_candidates(
     candidates: list[Candidate], schema: Schema, rows: TrainingRows, share: float
 ) -> list[Candidate]:
     """Class by class the rules that tell it in the fewest bits."""
@@ -211,7 +220,7 @@ def _choose(
         own = [c for c in candidates if c.label == label]
         if not own:
             continue
-        covers = _coverage(own, schema, rows)
+        covers = coverage(own, schema, rows)
         covers.sort_indices()
         flags = choose_rules(
             covers.indptr,
@@ -249,7 +258,7 @@ def _order(chosen: Sequence[Candidate], covers: csc_matrix, rows: TrainingRows) 
     return order
 
 
-def _default(covers: csc_matrix, rows: TrainingRows, totals: Floats) -> tuple[int, Floats]:
+def default_class(covers: csc_matrix, rows: TrainingRows, totals: Floats) -> tuple[int, Floats]:
     """The class of most uncovered rows (of equals the more frequent), and all their weights."""
     uncovered = np.asarray(covers.sum(axis=1)).ravel() == 0
     weight = None if rows.weight is None else rows.weight[uncovered]
