@@ -91,6 +91,8 @@ def seed(estimator: Any) -> None:
 
 def draws_rows(estimator: Any) -> bool:
     """Whether a fit draws rows, so that a row of weight two is not two rows."""
+    if type(estimator).__name__ == "C50Classifier":
+        return bool(estimator.winnow)
     return type(estimator).__name__ == "C45Classifier" and estimator.trials is not None
 
 

@@ -41,7 +41,7 @@ class Sequence:
     ended: str | None = None
 
 
-def reweight(weight: Floats, wrong: NDArray[np.bool_]) -> Floats:
+def reweight(weight: Floats, wrong: NDArray[np.bool_], own: Floats) -> Floats:
     """Weights for the next trial; their sum stays.
 
     Parameters
@@ -50,17 +50,20 @@ def reweight(weight: Floats, wrong: NDArray[np.bool_]) -> Floats:
         Weight of each case in this trial.
     wrong
         Whether its model got the case wrong.
+    own
+        Weight of each case before boosting: a case of weight two is two cases.
 
     Examples
     --------
     >>> import numpy as np
-    >>> reweight(np.ones(4), np.array([True, False, False, False]))
+    >>> reweight(np.ones(4), np.array([True, False, False, False]), np.ones(4))
     array([1.5       , 0.83333333, 0.83333333, 0.83333333])
     """
     errors = float(weight[wrong].sum())
     right = float(weight[~wrong].sum())
     moved = 0.25 * (right - errors)
-    return np.where(wrong, weight + moved / wrong.sum(), weight * ((right - moved) / right))
+    part = own / own[wrong].sum()
+    return np.where(wrong, weight + moved * part, weight * ((right - moved) / right))
 
 
 def boost(
@@ -88,27 +91,25 @@ def boost(
     early_stop
         Whether the sequence may end before ``trials`` models.
     """
-    n, scale = len(cases.y), cases.total / len(cases.y)
-    start = np.ones(n) if cases.weight is None else cases.weight / scale
-    weight, alive = start.copy(), np.ones(n, np.bool_)
+    n = len(cases.y)
+    own = np.ones(n) if cases.weight is None else cases.weight
+    weight, alive = own.copy(), np.ones(n, np.bool_)
     votes = np.zeros((n, len(cases.target.classes)))
     done = Sequence()
     for trial in range(trials):
-        now = _weighted(cases, weight, alive, scale)
+        now = _weighted(cases, weight, alive)
         model = build(now, trial)
         label, strength = vote(model, cases)
         wrong = (label != cases.y) & alive
         errors, total = float(weight[wrong].sum()), float(weight[alive].sum())
-        end = _verdict(errors, total, has_structure(model)) if trial or errors < ACCURATE else None
-        if end is None or not trial:
+        end = _verdict(errors, total, has_structure(model))
+        stops = end == "accurate" or (end is not None and (early_stop or trial == 0))
+        # a model that is no better than a guess has no vote, unless there is no other
+        if not (stops and end == "inaccurate" and trial):
             done.models.append(model)
-        if end is not None and (early_stop or end == "accurate" or not trial):
-            if end == "accurate" and trial:
-                done.models.append(model)
+        if stops:
             done.ended = end
             break
-        if end is not None:
-            done.models.append(model)
         if trial + 1 == trials:
             break
         votes[np.arange(n), label] += strength
@@ -116,20 +117,19 @@ def boost(
             alive &= ~_hopeless(votes, cases.y, trials - trial - 1)
             if not alive.any():
                 break
-        weight = _next(weight, wrong & alive, alive)
+        weight = _next(weight, wrong & alive, alive, own)
     if len(done.models) < FEWEST and trials > 1:
         del done.models[1:]
     return done
 
 
-def _weighted(cases: Cases, weight: Floats, alive: NDArray[np.bool_], scale: float) -> Cases:
+def _weighted(cases: Cases, weight: Floats, alive: NDArray[np.bool_]) -> Cases:
     """The cases of a trial; those left out are dropped."""
-    scaled = weight * scale
     if alive.all():
-        ones = cases.weight is None and bool(np.all(scaled == 1.0))
-        return Cases(cases.table, cases.y, cases.target, None if ones else scaled)
+        ones = bool(np.all(weight == 1.0))
+        return Cases(cases.table, cases.y, cases.target, None if ones else weight)
     rows = np.flatnonzero(alive)
-    return cases.take(rows, scaled[rows])
+    return cases.take(rows, weight[rows])
 
 
 def _verdict(errors: float, total: float, structured: bool) -> str | None:
@@ -147,10 +147,12 @@ def _hopeless(votes: Floats, y: NDArray[np.int32], left: int) -> NDArray[np.bool
     return own + left < others.max(axis=1)
 
 
-def _next(weight: Floats, wrong: NDArray[np.bool_], alive: NDArray[np.bool_]) -> Floats:
-    """Weights of the next trial, their mean over the cases left again one."""
+def _next(
+    weight: Floats, wrong: NDArray[np.bool_], alive: NDArray[np.bool_], own: Floats
+) -> Floats:
+    """Weights of the next trial; the cases left have the total of their own weights again."""
     out = weight.copy()
     if wrong.any() and not wrong[alive].all():
-        out[alive] = reweight(weight[alive], wrong[alive])
-    out[alive] *= alive.sum() / out[alive].sum()
+        out[alive] = reweight(weight[alive], wrong[alive], own[alive])
+    out[alive] *= own[alive].sum() / out[alive].sum()
     return out

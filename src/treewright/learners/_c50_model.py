@@ -131,9 +131,8 @@ class _Builder:
     def build(self, cases: Cases, trial: int) -> Model:
         """A tree, or the rules made of it."""
         priced = _priced(cases, self._loss)
-        tree = build_tree(
-            priced, self._settings, grow_again=trial == 0, progress=None if trial else self._progress
-        )
+        progress = None if trial else self._progress
+        tree = build_tree(priced, self._settings, grow_again=trial == 0, progress=progress)
         if trial == 0:
             least = LEAST_NODE * cases_per_leaf(tree) if tree.n_nodes > 1 else 0.0
             self._settings = replace(self._settings, least_node=least)
@@ -178,9 +177,7 @@ def _order_by_utility(learned: Learned, rows: TrainingRows) -> None:
     learned.models[0], learned.bands = by_utility(first, rows)
 
 
-def probability(
-    models: list[Model], table: Table, n_classes: int, n_threads: int = 1
-) -> Floats:
+def probability(models: list[Model], table: Table, n_classes: int, n_threads: int = 1) -> Floats:
     """Class probabilities of rows: of the only model, or shares of the votes of several."""
     if len(models) == 1:
         return model_probability(models[0], table, n_threads)

@@ -34,7 +34,7 @@ def summary(
         if len(learned.models) > 1:
             parts.append(f"-----  Trial {trial}:  -----")
         kind = "Rules" if isinstance(model, RuleSet) else "Decision tree"
-        text = model.to_text(style="c50") if isinstance(model, RuleSet) else model.to_text()
+        text = model.to_text(style="c50")
         parts.append(f"{kind}:\n\n{text}")
     if trials > 1 and learned.ended is not None:
         parts.append(_ending(learned))
@@ -83,7 +83,7 @@ def _sizes(learned: Learned, cases: float) -> str:
 
     def row(label: str, size: str, errors: float, end: str = "") -> str:
         share = 100 * errors / cases if cases else 0.0
-        return f"{label:<5}\t  {size:>4}  {errors:>5.10g}({share:4.1f}%){end}".rstrip()
+        return f"{label}\t  {size:>4} {errors:>5.10g}({share:4.1f}%){end}".rstrip()
 
     head = "Trial\t" if several else "\t"
     lines = [head + ("        Rules     " if rules else "    Decision Tree   ").rstrip()]

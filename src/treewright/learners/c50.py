@@ -1,8 +1,8 @@
 """C5.0: trees or voting rules by Quinlan's later program, one or many.
 
-A tree is grown by gain ratio with a charge on cuts, pruned from below by expected errors and then as
-a whole within one standard error of its training errors. ``rules=True`` turns the tree into rules
-that vote. With ``trials`` models are built one after another on reweighted cases and vote.
+A tree is grown by gain ratio with a charge on cuts, pruned from below by expected errors and then
+as a whole within one standard error of its training errors. ``rules=True`` turns the tree into
+rules that vote. With ``trials`` models are built one after another on reweighted cases and vote.
 
 It follows the published descriptions and what the recorded runs of the program show; where it parts
 from them is said in ``docs/learners/c50.md``. ``subset`` is off as in the command-line program; the

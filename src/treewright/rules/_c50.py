@@ -61,9 +61,7 @@ def voting_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> RuleSet:
     default, default_value = int(totals.argmax()), totals
     if chosen:
         default, default_value = default_class(coverage(chosen, tree.schema, rows), rows, totals)
-    rules = [
-        Rule(merge_conditions(c.conditions), target.classes[c.label], 0, 0.0) for c in chosen
-    ]
+    rules = [Rule(merge_conditions(c.conditions), target.classes[c.label], 0, 0.0) for c in chosen]
     counted = recount(rules, tree.schema, rows.table, rows.y, rows.weight, rows.n_threads)
     voting = [replace(rule, vote=float(rule.confidence or 0.0)) for rule in counted]
     place = {value: i for i, value in enumerate(target.classes)}
