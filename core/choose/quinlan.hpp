@@ -9,7 +9,8 @@
 // range of values over the gap it lies in, whichever is less; a cut of an ordinal feature is not
 // charged. With many cases per class, a test needs only to pay for naming its feature, not to gain
 // the average. Of nearly equal ratios the test with fewer branches wins, then the one with more gain.
-// Nominal features with very many values stand back as long as there are others.
+// Nominal features with very many values are not tested, unless there are no others or they are
+// grouped.
 //
 // References: Quinlan (1993), C4.5: Programs for Machine Learning, chapters 2 and 3; Quinlan (1996),
 // Improved use of continuous attributes in C4.5, JAIR 4. C5.0: from its recorded runs.
@@ -113,13 +114,11 @@ class Quinlan : public Chooser {
   }
 
   i64 pick_c50(const std::vector<Candidate>& candidates) const {
-    std::vector<const Candidate*> offered, few;
+    std::vector<const Candidate*> offered;
     for (const Candidate& c : candidates) {
       if (c.kind == CandidateKind::none || !(c.bits > 0)) continue;
-      offered.push_back(&c);
-      if (few_values_[c.feature] || rules_.subset) few.push_back(&c);
+      if (few_values_[c.feature] || rules_.subset) offered.push_back(&c);
     }
-    if (!few.empty()) offered.swap(few);
     if (offered.empty()) return -1;
     const double least = 0.999 * least_gain_c50(offered);
     const Candidate* best = nullptr;
