@@ -6,4 +6,5 @@ NB_MODULE(_core, m) {
   treewright::bind_grow(m);
   treewright::bind_predict(m);
   treewright::bind_prune(m);
+  treewright::bind_tables(m);
 }

@@ -27,6 +27,22 @@ def pruning_steps(
     node_alpha: NDArray[np.float64],
     tolerance: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
+def class_tables(
+    columns: list[NDArray[np.int32]],
+    sizes: list[int],
+    rows: NDArray[np.int64],
+    label: NDArray[np.int32],
+    n_classes: int,
+    weight: NDArray[np.int64] | None,
+    n_threads: int = 1,
+) -> NDArray[np.int64]: ...
+def sum_tables(
+    columns: list[NDArray[np.int32]],
+    sizes: list[int],
+    rows: NDArray[np.int64],
+    values: NDArray[np.int64],
+    n_threads: int = 1,
+) -> NDArray[np.int64]: ...
 
 class Predictor:
     def __init__(self, n_categories: NDArray[np.int32], *arrays: Any) -> None: ...
