@@ -31,6 +31,11 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"splitter": "random", "max_features": 0.5},
         {"cp": "cv", "cv": 3, "rule": "1se", "random_state": 0},
     ],
+    "CHAIDClassifier": [
+        {"min_samples_split": 2, "min_samples_leaf": 1, "alpha_resplit": 0.01},
+        {"exhaustive": True, "statistic": "likelihood", "adjust": False},
+    ],
+    "CHAIDRegressor": [{"exhaustive": True}, {"n_bins": 4, "ccp_alpha": 0.001}],
     "HuntClassifier": [
         {
             "criterion": "entropy",

@@ -27,6 +27,7 @@ class Task(StrEnum):
 
 LEARNERS: dict[str, dict[Task, str]] = {
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
+    "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
 }
 

@@ -63,7 +63,8 @@ class ProposedSplit:
 
     ``breaks`` for a continuous or ordinal feature, or ``codes`` with their ``branches`` for a
     nominal one. ``gain`` left out is the decrease of impurity. ``gap_branch`` is where a gap
-    goes under ``missing="majority"`` and "learned"; −2 leaves it to the heaviest branch.
+    goes under ``missing="majority"`` and "learned", perhaps a last branch of its own; −2 leaves
+    it to the heaviest branch.
     ``surrogates`` are asked first under ``missing="surrogate"``. ``extras`` become columns of
     ``Tree.extras``, ``tests`` rows of ``Tree.tests``.
     """
@@ -112,7 +113,10 @@ class _ChooserBridge:
         self._answers.append(answer)
         split = None
         if isinstance(answer, ProposedSplit):
-            split = _test(answer) | {
+            split = _test(answer)
+            # a branch of its own for gaps is the last one
+            split |= {
+                "n_branches": max(split["n_branches"], int(answer.gap_branch) + 1),
                 "gain": float(answer.gain),
                 "gap_branch": int(answer.gap_branch),
                 "surrogates": [

@@ -36,7 +36,9 @@ class Tested:
 class Measure(Protocol):
     """A test of whether the groups of a table differ."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the statistic is called."""
 
     def test(self, tables: Floats) -> Tested:
         """Test every table of shape (…, groups, width)."""

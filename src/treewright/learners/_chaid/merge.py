@@ -260,7 +260,9 @@ class _Groups:
         above = np.arange(n - has_gap) >= np.arange(1, n - has_gap)[:, None]
         if not has_gap:
             return above
-        with_gap, without = (np.column_stack([above, np.full(len(above), g)]) for g in (True, False))
+        with_gap, without = (
+            np.column_stack([above, np.full(len(above), g)]) for g in (True, False)
+        )
         alone = np.arange(n) == n - 1
         return np.concatenate([with_gap, without, alone[None]])
 
@@ -272,11 +274,11 @@ class _Groups:
         """Groups that may merge with one."""
         keys = self.keys()
         if self.kind == "nominal":
-            return keys[keys != key]
+            return np.asarray(keys[keys != key])
         gap = len(self.categories) - 1 if self.kind == "floating" else -1
         if gap not in self.members:  # it has joined a group
             gap = -1
-        known = keys[keys != gap]
+        known = np.asarray(keys[keys != gap])
         if key == gap:
             return known
         at = int(np.searchsorted(known, key))
