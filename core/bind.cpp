@@ -4,6 +4,7 @@
 NB_MODULE(_core, m) {
   treewright::bind_flags(m);
   treewright::bind_grow(m);
+  treewright::bind_merge(m);
   treewright::bind_predict(m);
   treewright::bind_prune(m);
   treewright::bind_tables(m);

@@ -7,6 +7,7 @@ namespace treewright {
 
 void bind_flags(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
+void bind_merge(nanobind::module_& m);
 void bind_predict(nanobind::module_& m);
 void bind_prune(nanobind::module_& m);
 void bind_tables(nanobind::module_& m);

@@ -27,6 +27,24 @@ def pruning_steps(
     node_alpha: NDArray[np.float64],
     tolerance: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
+def bin_codes(
+    column: NDArray[np.floating[Any]], breaks: NDArray[np.float64]
+) -> NDArray[np.int32]: ...
+def merge_tables(
+    tables: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    ordered: NDArray[np.uint8],
+    stop_at: NDArray[np.int32],
+    measure: int,
+    scores: NDArray[np.float64],
+    alpha_merge: float,
+    alpha_resplit: float,
+    least: float,
+    keep_path: bool,
+    chi2_tail: int,
+    f_tail: int,
+    n_threads: int = 1,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...
 def class_tables(
     columns: list[NDArray[np.int32]],
     sizes: list[int],

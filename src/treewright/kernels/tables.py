@@ -7,16 +7,24 @@ The tables of all features are stacked: those of feature ``f`` are rows
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treewright.kernels import _core
 
-__all__ = ["NodeTables"]
+__all__ = ["NodeTables", "bin_codes"]
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
+
+
+def bin_codes(column: NDArray[np.floating[Any]], breaks: NDArray[np.float64]) -> Codes:
+    """Number of breaks below each value, −1 for a gap."""
+    if column.dtype not in (np.float32, np.float64) or column.ndim != 1:
+        raise ValueError("the column must be a vector of floats")
+    return _core.bin_codes(column, np.ascontiguousarray(breaks, np.float64))
 
 
 class NodeTables:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["class_tables", "sum_tables"]
+__all__ = ["bin_codes", "class_tables", "sum_tables"]
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -39,3 +40,10 @@ def sum_tables(
         np.add.at(part, np.where(codes < 0, size, codes), values[rows])
         parts.append(part)
     return np.concatenate(parts)
+
+
+def bin_codes(column: NDArray[np.floating[Any]], breaks: NDArray[np.float64]) -> Codes:
+    """Number of breaks below each value, −1 for a gap."""
+    codes = np.searchsorted(breaks, column, side="left").astype(np.int32)
+    codes[np.isnan(column)] = -1
+    return codes

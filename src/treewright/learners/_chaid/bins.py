@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.table import Table
+from treewright.kernels.tables import bin_codes
 
 __all__ = ["CodedFeature", "code_features", "quantile_breaks"]
 
@@ -44,7 +45,7 @@ def code_features(table: Table, n_bins: int, weight: Floats | None) -> list[Code
     for feature, column in zip(table.schema.features, table.columns, strict=True):
         if feature.kind == "continuous":
             breaks = quantile_breaks(column, n_bins, weight)
-            coded.append(CodedFeature(_bins(column, breaks), len(breaks) + 1, False, breaks))
+            coded.append(CodedFeature(bin_codes(column, breaks), len(breaks) + 1, False, breaks))
         else:
             codes = np.ascontiguousarray(column, np.int32)
             is_nominal = feature.kind == "nominal"
@@ -83,9 +84,3 @@ def quantile_breaks(
         found = values[order][np.minimum(position, n - 1)]
     breaks = np.unique(found).astype(np.float64)
     return np.asarray(breaks[breaks < values.max()])
-
-
-def _bins(column: NDArray[np.floating[Any]], breaks: Floats) -> NDArray[np.int32]:
-    codes = np.searchsorted(breaks, column, side="left").astype(np.int32)
-    codes[np.isnan(column)] = -1
-    return codes

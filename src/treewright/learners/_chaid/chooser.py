@@ -1,12 +1,13 @@
 """CHAID's answer at a node: merge every predictor, take the most significant one.
 
-Entered once per node. One pass of the core counts the tables of all predictors; everything else
-works on these small tables.
+Entered once per node. One pass of the core counts the tables of all predictors, another merges
+their categories; what is left here are p-values, multipliers and the choice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import ceil, log
 from typing import Any
@@ -14,22 +15,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.kernels.merge import Merged, merge_tables
 from treewright.kernels.tables import NodeTables
 from treewright.learners._chaid.bins import CodedFeature
-from treewright.learners._chaid.measures import Measure
-from treewright.learners._chaid.merge import Grouping, MergeRules, merge_categories
-from treewright.learners._chaid.multipliers import PredictorType
+from treewright.learners._chaid.multipliers import (
+    PredictorType,
+    exhaustive_multiplier,
+    log_multiplier,
+)
+from treewright.learners._chaid.tails import log_chi2_tail, log_f_tail
 from treewright.tree.grow import GrowingNode, NoSplit, ProposedSplit
 from treewright.tree.node_tests import NodeTests
 from treewright.tree.split import GAP_STOP
 
-__all__ = ["Chooser", "SizeRules", "class_counter", "number_counter"]
+__all__ = ["Chooser", "Counter", "MergeRules", "SizeRules", "class_counter", "number_counter"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TIE = 1e-12
 """A later predictor wins only if its log p-value is better by more than this, relatively."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRules:
+    """When categories merge and merged ones part again."""
+
+    alpha_merge: float = 0.05
+    alpha_resplit: float | None = None
+    exhaustive: bool = False
+    adjust: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +68,18 @@ class Chooser:
 
     Parameters
     ----------
-    features, tables, units
-        The predictors as categories, their counter, and the unit of each of its columns.
-    measure, rules, sizes
-        The test, when categories merge, and how small things may be.
+    features, counter
+        The predictors as categories, and what counts their tables.
+    rules, sizes
+        When categories merge, and how small things may be.
     alpha_split
         Largest adjusted p-value of a split.
     n_threads
-        Threads of the counter.
+        Threads of the core.
     """
 
     features: list[CodedFeature]
-    tables: NodeTables
-    units: Floats
-    measure: Measure
+    counter: Counter
     rules: MergeRules
     sizes: SizeRules
     alpha_split: float
@@ -75,76 +88,119 @@ class Chooser:
     def __call__(self, node: GrowingNode) -> ProposedSplit | NoSplit | None:
         if not self.features:
             return None
-        stacked = self.tables.of(node.rows, self.n_threads) * self.units
-        offset = self.tables.offset
-        weight = float(self.measure.weight(stacked[: offset[1]]).sum())
-        if weight < self.sizes.split or weight < 2 * self.sizes.least_group(weight):
-            return None
-        found = []
-        for f in range(len(self.features)):
-            table = stacked[offset[f] : offset[f + 1]]
-            seen = np.flatnonzero(self.measure.weight(table) > 0)
-            grouping = self._merge(f, table[seen], seen, weight)
-            if grouping is not None:
-                found.append((f, seen, grouping))
-        return self._answer(found)
-
-    def _merge(self, f: int, table: Floats, seen: Ints, weight: float) -> Grouping | None:
-        feature = self.features[f]
-        kind: PredictorType = "nominal" if feature.is_nominal else "ordinal"
-        if not feature.is_nominal and len(seen) and seen[-1] == feature.n_categories:
-            kind = "floating"
+        stacked = self.counter.of(node.rows, self.n_threads)
+        one = stacked[: self.counter.offset[1]]
+        weight = float(one[:, 0].sum() if self.counter.measure == "f" else one.sum())
         least = self.sizes.least_group(weight)
-        return merge_categories(table, kind, self.measure, self.rules, least)
-
-    def _answer(self, found: list[tuple[int, Ints, Grouping]]) -> ProposedSplit | NoSplit | None:
-        """The predictor with the least adjusted p-value, and the tests of all."""
-        if not found:
+        if weight < self.sizes.split or weight < 2 * least:
             return None
-        tests = NodeTests.of_node(
-            feature=[f for f, _, _ in found],
-            statistic=[g.statistic for _, _, g in found],
-            df=[g.df for _, _, g in found],
-            log_p=[g.log_p for _, _, g in found],
-            log_adjusted_p=[min(g.log_adjusted, 0.0) for _, _, g in found],
-        )
-        f, seen, best = found[0]
-        for candidate in found[1:]:
-            log_p = candidate[2].log_adjusted
-            if log_p < best.log_adjusted - TIE * abs(best.log_adjusted):
-                f, seen, best = candidate
-        if best.log_adjusted > log(self.alpha_split):
-            return NoSplit(tests=tests)
-        return self._split(f, [seen[group] for group in best.groups], tests)
+        merged = self._merge(stacked, least)
+        found = np.flatnonzero(merged.n_groups >= 2)
+        if not len(found):
+            return None
+        return self._answer(merged, found)
 
-    def _split(self, f: int, groups: list[Ints], tests: NodeTests) -> ProposedSplit:
-        """Groups of categories as a split; the gap is the category behind all others."""
-        feature = self.features[f]
-        gap = feature.n_categories
-        gap_branch = next((b for b, group in enumerate(groups) if group[-1] == gap), GAP_STOP)
-        known = [group[group < gap] for group in groups]
-        if feature.is_nominal:
-            codes = np.concatenate(known)
-            branches = np.repeat(np.arange(len(known)), [len(group) for group in known])
-            return ProposedSplit(
-                feature=f,
-                codes=tuple(codes.tolist()),
-                branches=tuple(branches.tolist()),
-                gap_branch=gap_branch,
-                tests=tests,
-            )
-        known = [group for group in known if len(group)]
-        breaks = tuple(feature.boundary(int(a[-1]), int(b[0])) for a, b in pairwise(known))
-        # all that is known in one branch, gaps in the other
-        return ProposedSplit(
-            feature=f, breaks=breaks or (np.inf,), gap_branch=gap_branch, tests=tests
+    def _merge(self, stacked: Floats, least: float) -> Merged:
+        rules, counter = self.rules, self.counter
+        merge = partial(
+            merge_tables,
+            stacked,
+            counter.offset,
+            np.array([not f.is_nominal for f in self.features], np.uint8),
+            counter.measure,
+            scores=counter.scores,
+            n_threads=self.n_threads,
         )
+        if not rules.exhaustive:
+            return merge(
+                alpha_merge=rules.alpha_merge, alpha_resplit=rules.alpha_resplit, least=least
+            )
+        way = merge(alpha_merge=-1.0, keep_path=True)
+        log_p = self.counter.log_tail(way.path)
+        # of equally significant groupings the one with more groups, which comes first
+        parts = (log_p[a:b] for a, b in pairwise(counter.offset))
+        count = [len(part) - int(part[::-1].argmin()) for part in parts]
+        return merge(alpha_merge=-1.0, stop_at=np.array(count, np.int32), least=least)
+
+    def _answer(self, merged: Merged, found: Ints) -> ProposedSplit | NoSplit:
+        """The predictor with the least adjusted p-value, and the tests of all."""
+        tested = merged.tested[found]
+        log_p = self.counter.log_tail(tested)
+        adjusted = log_p + [self._multiplier(merged, f) for f in found.tolist()]
+        tests = NodeTests.of_node(
+            found, tested[:, 0], tested[:, 1], log_p, np.minimum(adjusted, 0.0)
+        )
+        best = 0
+        for k in range(1, len(found)):
+            if adjusted[k] < adjusted[best] - TIE * abs(adjusted[best]):
+                best = k
+        if adjusted[best] > log(self.alpha_split):
+            return NoSplit(tests=tests)
+        f = int(found[best])
+        return self._split(f, merged.label[slice(*self.counter.offset[f : f + 2])], tests)
+
+    def _multiplier(self, merged: Merged, f: int) -> float:
+        if not self.rules.adjust:
+            return 0.0
+        label = merged.label[slice(*self.counter.offset[f : f + 2])]
+        kind: PredictorType = "nominal" if self.features[f].is_nominal else "ordinal"
+        if kind == "ordinal" and label[-1] >= 0:
+            kind = "floating"
+        n_categories = int(np.count_nonzero(label >= 0))
+        if self.rules.exhaustive:
+            return exhaustive_multiplier(kind, n_categories)
+        return log_multiplier(kind, n_categories, int(merged.n_groups[f]))
+
+    def _split(self, f: int, label: NDArray[np.int32], tests: NodeTests) -> ProposedSplit:
+        """Groups of categories as a split; the last category is the gap."""
+        feature = self.features[f]
+        gap_branch = int(label[-1]) if label[-1] >= 0 else GAP_STOP
+        seen = np.flatnonzero(label[:-1] >= 0)
+        branch = label[seen]
+        propose = partial(ProposedSplit, feature=f, gap_branch=gap_branch, tests=tests)
+        if feature.is_nominal:
+            return propose(codes=tuple(seen.tolist()), branches=tuple(branch.tolist()))
+        ends = np.flatnonzero(np.diff(branch)).tolist()
+        breaks = tuple(feature.boundary(int(seen[k]), int(seen[k + 1])) for k in ends)
+        # without a break all that is known is one group, and gaps are the other
+        return propose(breaks=breaks or (np.inf,))
+
+
+@dataclass(frozen=True, eq=False)
+class Counter:
+    """Counts the tables of a node, in the units of the data, and knows how they are tested."""
+
+    tables: NodeTables
+    units: Floats
+    measure: str
+    scores: tuple[float, ...] = ()
+
+    @property
+    def offset(self) -> Ints:
+        """Where the table of each feature starts."""
+        return self.tables.offset
+
+    def of(self, rows: Ints, n_threads: int) -> Floats:
+        """The stacked tables of a node."""
+        return self.tables.of(rows, n_threads) * self.units
+
+    def log_tail(self, tested: Floats) -> Floats:
+        """Log p of tests given as statistic and degrees of freedom."""
+        statistic, df, error = tested.T
+        if self.measure == "f":
+            return log_f_tail(statistic, df, error)
+        return log_chi2_tail(statistic, df)
 
 
 def class_counter(
-    features: list[CodedFeature], y: NDArray[Any], n_classes: int, weight: Floats | None
-) -> tuple[NodeTables, Floats]:
-    """Counter of class weights, and the unit of its columns."""
+    features: list[CodedFeature],
+    y: NDArray[Any],
+    n_classes: int,
+    weight: Floats | None,
+    measure: str,
+    scores: tuple[float, ...] = (),
+) -> Counter:
+    """Counter of class weights."""
     values, unit = (None, 1.0) if weight is None else _integers(weight)
     tables = NodeTables(
         [f.codes for f in features],
@@ -153,12 +209,10 @@ def class_counter(
         n_classes=n_classes,
         values=values,
     )
-    return tables, np.full(n_classes, unit)
+    return Counter(tables, np.full(n_classes, unit), measure, scores)
 
 
-def number_counter(
-    features: list[CodedFeature], y: Floats, weight: Floats | None
-) -> tuple[NodeTables, Floats]:
+def number_counter(features: list[CodedFeature], y: Floats, weight: Floats | None) -> Counter:
     """Counter of Σw, Σwy and Σwy², with y centred and scaled to at most one in size."""
     w = np.ones(len(y)) if weight is None else weight
     scale = float(np.abs(y).max(initial=0.0))
@@ -172,7 +226,7 @@ def number_counter(
         [f.n_categories for f in features],
         values=np.column_stack([values for values, _ in columns]),
     )
-    return tables, np.array([unit for _, unit in columns])
+    return Counter(tables, np.array([unit for _, unit in columns]), "f")
 
 
 def _integers(values: Floats) -> tuple[Ints, float]:

@@ -10,15 +10,13 @@ import numpy as np
 
 from treewright.errors import ParameterError
 from treewright.learners._chaid.bins import code_features
-from treewright.learners._chaid.chooser import Chooser, SizeRules, class_counter, number_counter
-from treewright.learners._chaid.measures import (
-    FTest,
-    LikelihoodRatio,
-    Measure,
-    Pearson,
-    RowEffects,
+from treewright.learners._chaid.chooser import (
+    Chooser,
+    MergeRules,
+    SizeRules,
+    class_counter,
+    number_counter,
 )
-from treewright.learners._chaid.merge import MergeRules
 from treewright.learners._training import threads
 from treewright.tree.recipe import Recipe
 
@@ -37,16 +35,13 @@ def chaid_recipe(estimator: Any, training: Training) -> Recipe:
     features = code_features(training.table, estimator.n_bins, weight)
     n_classes = len(training.target.classes)
     if n_classes:
-        measure = _class_measure(estimator, training)
-        tables, units = class_counter(features, training.y, n_classes, weight)
+        measure, scores = _class_measure(estimator, training)
+        counter = class_counter(features, training.y, n_classes, weight, measure, scores)
     else:
-        measure = FTest()
-        tables, units = number_counter(features, training.y, weight)
+        counter = number_counter(features, training.y, weight)
     chooser = Chooser(
         features=features,
-        tables=tables,
-        units=units,
-        measure=measure,
+        counter=counter,
         rules=MergeRules(
             alpha_merge=estimator.alpha_merge,
             alpha_resplit=estimator.alpha_resplit,
@@ -87,11 +82,10 @@ def _weight(given: float, training: Training) -> float:
     return float(given) * training.total_weight if is_share else float(given)
 
 
-def _class_measure(estimator: Any, training: Training) -> Measure:
+def _class_measure(estimator: Any, training: Training) -> tuple[str, tuple[float, ...]]:
+    """The test, and the scores of the classes if they have an order."""
     scores = _scores(estimator.class_order, training)
-    if scores is not None:
-        return RowEffects(scores)
-    return Pearson() if estimator.statistic == "pearson" else LikelihoodRatio()
+    return (estimator.statistic, ()) if scores is None else ("row_effects", scores)
 
 
 def _scores(given: Any, training: Training) -> tuple[float, ...] | None:
