@@ -326,6 +326,7 @@ class Tree:
         digits: int = 4,
         orientation: Literal["auto", "down", "right"] = "auto",
         gaps: bool | None = None,
+        distribution: bool | None = None,
     ) -> str:
         """The tree as a self-contained SVG picture.
 
@@ -340,11 +341,20 @@ class Tree:
             be too wide to read.
         gaps
             Whether to say which branch takes the gaps, as in :meth:`to_text`.
+        distribution
+            Whether every box shows how the response is distributed at its node (bars for
+            classes, box plots for numbers) and the test of its split; None does so where
+            splits were chosen by tests.
         """
         from treewright.tree.svg import render_svg
 
         return render_svg(
-            self, max_depth=max_depth, digits=digits, orientation=orientation, gaps=gaps
+            self,
+            max_depth=max_depth,
+            digits=digits,
+            orientation=orientation,
+            gaps=gaps,
+            distribution=distribution,
         )
 
     def path(self, row: Any) -> Path:

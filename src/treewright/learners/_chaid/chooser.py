@@ -6,7 +6,7 @@ their categories; what is left here are p-values, multipliers and the choice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from math import ceil, log
@@ -137,7 +137,9 @@ class Chooser:
         if adjusted[best] > log(self.alpha_split):
             return NoSplit(tests=tests)
         f = int(found[best])
-        return self._split(f, merged.label[slice(*self.counter.offset[f : f + 2])], tests)
+        extras = {"df_error": float(tested[best, 2])} if self.counter.measure == "f" else {}
+        split = self._split(f, merged.label[slice(*self.counter.offset[f : f + 2])])
+        return replace(split, tests=tests, extras=extras)
 
     def _multiplier(self, merged: Merged, f: int) -> float:
         if not self.rules.adjust:
@@ -151,13 +153,13 @@ class Chooser:
             return exhaustive_multiplier(kind, n_categories)
         return log_multiplier(kind, n_categories, int(merged.n_groups[f]))
 
-    def _split(self, f: int, label: NDArray[np.int32], tests: NodeTests) -> ProposedSplit:
+    def _split(self, f: int, label: NDArray[np.int32]) -> ProposedSplit:
         """Groups of categories as a split; the last category is the gap."""
         feature = self.features[f]
         gap_branch = int(label[-1]) if label[-1] >= 0 else GAP_STOP
         seen = np.flatnonzero(label[:-1] >= 0)
         branch = label[seen]
-        propose = partial(ProposedSplit, feature=f, gap_branch=gap_branch, tests=tests)
+        propose = partial(ProposedSplit, feature=f, gap_branch=gap_branch)
         if feature.is_nominal:
             return propose(codes=tuple(seen.tolist()), branches=tuple(branch.tolist()))
         ends = np.flatnonzero(np.diff(branch)).tolist()
