@@ -136,12 +136,14 @@ class Marker {
     i64 count = 0;
     bool fractional = false;
     bool some_stay = false;
+    bool surrogates_later = false;  // nothing waits for them, and the children's tables help
     std::vector<Surrogate> surrogates;
   };
 
-  template <class Id>
+  // each: see find_surrogates
+  template <class Id, class Each>
   GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& split,
-                          const std::vector<i32>& active, Scratch& scratch) {
+                          const std::vector<i32>& active, Scratch& scratch, Each&& each) {
     GapDecision decision;
     Block<Id>& block = view.block;
     const bool wide = scratch.is_wide;
@@ -177,7 +179,10 @@ class Marker {
     split.gap_branch = heaviest;
     if (policy == GapPolicy::surrogate) {
       if (split.n_branches == 2 && p_.params.max_surrogates > 0 && !chosen.external) {
-        decision.surrogates = find_surrogates(view, split.feature, active);
+        decision.surrogates_later = !gaps && view.tables;
+        if (!decision.surrogates_later) {
+          decision.surrogates = find_surrogates(view, split.feature, active, {}, each);
+        }
       }
       const bool tie = split.n_branches == 2 && weight[0] == weight[1];
       if (p_.params.surrogate_stop || tie) split.gap_branch = kGapStop;

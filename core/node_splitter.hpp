@@ -26,6 +26,7 @@ struct Pending {
   u64 path = 0;
   double lower = -kInf, upper = kInf;
   Active active;  // features that still vary here
+  std::vector<i64> tables;  // of its coded features (groups.hpp), where they pay
 
   i64 size() const { return end - begin; }
 };
@@ -98,7 +99,8 @@ class NodeSplitter {
   template <class Id>
   NodeView<Id> view_of(Pending& node, const i64* stats) {
     NodeView<Id> view{p_, *block_of<Id>(node), node.begin, node.end, stats, {}, node.lower,
-                      node.upper, node.path, node.depth};
+                      node.upper, node.path, node.depth,
+                      node.tables.empty() ? nullptr : node.tables.data()};
     CriterionView& v = view.criterion;
     v.problem = &p_;
     v.n_classes = p_.targets.n_classes;
@@ -196,6 +198,9 @@ class NodeSplitter {
   template <class Id>
   bool choose(Pending& node, const NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
     if (o_.ask) return ask_python<Id>(node, chosen);
+    if (node.tables.empty() && tables_pay(node.size())) {
+      node.tables = make_tables(*block_of<Id>(node), node, *node.active, shared, scratch);
+    }
     const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
     std::vector<i32> order = draw_features(node);
     const i32 n = static_cast<i32>(order.size());
@@ -204,9 +209,9 @@ class NodeSplitter {
     Candidate best;
     if (shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork) {
       std::vector<Candidate> found(n);
-      parallel_for(wanted, p_.params.n_threads,
-                   [&](i64 i, int t) { found[i] = o_.chooser->best(view, order[i], scratch_[t]); },
-                   [&] { poll(0); });
+      for_each(wanted, node.size(), true, scratch, [&](i64 i, Scratch& s) {
+        found[i] = o_.chooser->best(view, order[i], s);
+      });
       for (const Candidate& candidate : found) {
         if (candidate.beats(best)) best = candidate;
       }
@@ -259,6 +264,18 @@ class NodeSplitter {
     return o_.ask(facts, chosen.split, chosen.python_id);
   }
 
+  // Calls work(i, scratch) for every i below n; on all threads where the node may use them and its
+  // instances are worth it.
+  template <class Work>
+  void for_each(i64 n, i64 instances, bool shared, Scratch& scratch, Work&& work) {
+    if (shared && n * instances >= kSharedWork) {
+      parallel_for(n, p_.params.n_threads, [&](i64 i, int t) { work(i, scratch_[t]); },
+                   [&] { poll(0); });
+    } else {
+      for (i64 i = 0; i < n; ++i) work(i, scratch);
+    }
+  }
+
   // Splits a node: marks, decides gaps, makes the children's records and moves the instances.
   // Children that can be split again are appended to `children`.
   template <class Id>
@@ -274,14 +291,52 @@ class NodeSplitter {
       marker_.mark(view, chosen.candidate, split, scratch);
       split.gain = chosen.candidate.gain * gain_unit_;
     }
-    Marker::GapDecision gaps = marker_.decide_gaps(view, chosen, split, *node.active, scratch);
+    auto each = [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); };
+    Marker::GapDecision gaps =
+        marker_.decide_gaps(view, chosen, split, *node.active, scratch, each);
     list[node.record].n_gaps = static_cast<i32>(gaps.count);
-    list.set_split(node.record, split, gaps.surrogates);
+    list.set_split(node.record, split);
+    list.set_surrogates(node.record, gaps.surrogates);
     if (gaps.fractional) {
       apply_fractional<Id>(node, split, list, scratch, children);
     } else {
-      apply_plain<Id>(node, split, gaps.some_stay, list, shared, scratch, children);
+      apply_plain<Id>(node, split, gaps, list, shared, scratch, children);
     }
+  }
+
+  // Whether tables of all coded features are smaller than what they are made from. A draw of
+  // features looks at too few of them.
+  bool tables_pay(i64 size) const {
+    const i64 cells = p_.table_rows * table_width(p_);
+    return p_.n_tabled > 0 && p_.params.max_features <= 0 && 4 * cells <= size * p_.n_tabled;
+  }
+
+  template <class Id>
+  std::vector<i64> make_tables(const Block<Id>& block, const Pending& node,
+                               const std::vector<i32>& active, bool shared, Scratch& scratch) {
+    const i32 width = table_width(p_);
+    std::vector<i64> tables(static_cast<std::size_t>(p_.table_rows) * width);
+    for_each(static_cast<i64>(active.size()), node.size(), shared, scratch,
+             [&](i64 i, Scratch& s) {
+               const FeatureInfo& info = p_.features[active[i]];
+               if (info.table < 0) return;
+               fill_table(p_, block, node.begin, node.end, info, tables.data() + info.table * width,
+                          s);
+             });
+    return tables;
+  }
+
+  // Tables of two children: those of the smaller are counted, the rest of the parent's are the
+  // larger's. Sums are integers, so this is exact.
+  template <class Id>
+  void share_tables(Pending& node, std::vector<Pending>& kids, bool shared, Scratch& scratch) {
+    const int small = kids[0].size() <= kids[1].size() ? 0 : 1;
+    kids[small].tables =
+        make_tables(*block_of<Id>(node), kids[small], *node.active, shared, scratch);
+    kids[!small].tables = std::move(node.tables);
+    const i64* counted = kids[small].tables.data();
+    i64* rest = kids[!small].tables.data();
+    for (std::size_t i = 0; i < kids[small].tables.size(); ++i) rest[i] -= counted[i];
   }
 
   // A child without instances yet. Most become leaves and never need a block.
@@ -348,19 +403,19 @@ class NodeSplitter {
   }
 
   template <class Id>
-  void apply_plain(Pending& node, const Split& split, bool some_stay, NodeList& list, bool shared,
-                   Scratch& scratch, std::vector<Pending>& children) {
+  void apply_plain(Pending& node, const Split& split, const Marker::GapDecision& gaps,
+                   NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children) {
     Block<Id>& block = *block_of<Id>(node);
     const i64 n = node.size();
     Branches branches;
     branches.n = split.n_branches;
-    branches.some_stay = some_stay;
+    branches.some_stay = gaps.some_stay;
     branches.narrow = block.side;
     if (scratch.is_wide) branches.wide = scratch.wide.data();
     std::vector<i64> sizes(split.n_branches + 1, 0);
     Id* ids = block.ids + node.begin;
     for (i64 i = 0; i < n; ++i) ++sizes[branches.of(ids[i])];
-    const bool two = split.n_branches == 2 && !some_stay;
+    const bool two = split.n_branches == 2 && !gaps.some_stay;
     if (two) {
       partition_two(ids, n, block.side, true, true, scratch.bytes);
     } else {
@@ -385,10 +440,15 @@ class NodeSplitter {
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     std::vector<bool> keep(split.n_branches);
-    bool any = false;
+    bool any = false, tables = gaps.surrogates_later;
     for (i32 b = 0; b < split.n_branches; ++b) {
       keep[b] = kids[b].size() > 0 && !is_terminal(list, first + b);
       any = any || keep[b];
+      tables = tables || (keep[b] && tables_pay(kids[b].size()));
+    }
+    if (two && tables && !node.tables.empty()) {
+      share_tables<Id>(node, kids, shared, scratch);
+      if (gaps.surrogates_later) find_later<Id>(node, split, kids, list, shared, scratch);
     }
     if (!any) return;
     move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
@@ -396,10 +456,23 @@ class NodeSplitter {
       if (!keep[b]) continue;
       block_of<Id>(kids[b]) = block_of<Id>(node);
       kids[b].active = node.active;
+      if (!tables_pay(kids[b].size())) kids[b].tables = {};
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));
     }
+  }
+
+  // Surrogates of a split that decided every instance, from the tables of its children.
+  template <class Id>
+  void find_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
+                  NodeList& list, bool shared, Scratch& scratch) {
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
+    list.set_surrogates(
+        node.record,
+        find_surrogates(view, split.feature, *node.active,
+                        {kids[0].tables.data(), kids[1].tables.data()},
+                        [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); }));
   }
 
   template <class Id>
@@ -414,20 +487,14 @@ class NodeSplitter {
       const bool ordered = f == split.feature && two && !p_.features[f].has_gaps;
       if (p_.features[f].store == Store::sorted && !ordered) move.push_back(f);
     }
-    auto one = [&](i32 f, Scratch& s) {
-      Entry<Id>* entries = block.entries[p_.features[f].slot] + node.begin;
+    for_each(static_cast<i64>(move.size()), n, shared, scratch, [&](i64 i, Scratch& s) {
+      Entry<Id>* entries = block.entries[p_.features[move[i]].slot] + node.begin;
       if (two) {
         partition_two(entries, n, block.side, keep[0], keep[1], s.bytes);
       } else {
         partition_many(entries, n, branches, sizes, s.bytes);
       }
-    };
-    if (shared && n * static_cast<i64>(move.size()) >= kSharedWork) {
-      parallel_for(static_cast<i64>(move.size()), p_.params.n_threads,
-                   [&](i64 i, int t) { one(move[i], scratch_[t]); }, [&] { poll(0); });
-    } else {
-      for (i32 f : move) one(f, scratch);
-    }
+    });
   }
 
   // A feature that no longer varies at a node varies nowhere below it.

@@ -23,6 +23,7 @@ struct NodeView {
   double lower = -kInf, upper = kInf;  // bounds of monotonic constraints
   u64 path = 0;
   i32 depth = 0;
+  const i64* tables = nullptr;  // of its coded features, where they were made (groups.hpp)
 
   i64 size() const { return end - begin; }
 };
@@ -67,8 +68,8 @@ struct Scratch {
   std::vector<u32> slot;       // code → group, valid where stamp matches
   std::vector<u32> stamp;
   u32 epoch = 0;
-  std::vector<i64> dense;      // dense table of small features
-  std::vector<u32> counts;     // the same for classes without weights
+  std::vector<i64> dense;      // table over the codes of one feature
+  std::vector<i64> turns;      // a second one, taken in turn
   std::vector<i64> left, right, known;
   std::vector<double> numbers, more_numbers;
   std::vector<u32> map;        // instance → instance of a child block
