@@ -308,7 +308,7 @@ class NodeSplitter {
   // features looks at too few of them.
   bool tables_pay(i64 size) const {
     const i64 cells = p_.table_rows * table_width(p_);
-    return p_.n_tabled > 0 && p_.params.max_features <= 0 && 4 * cells <= size * p_.n_tabled;
+    return p_.n_tabled > 0 && p_.params.max_features <= 0 && cells <= size * p_.n_tabled;
   }
 
   template <class Id>
@@ -412,9 +412,13 @@ class NodeSplitter {
     branches.some_stay = gaps.some_stay;
     branches.narrow = block.side;
     if (scratch.is_wide) branches.wide = scratch.wide.data();
-    std::vector<i64> sizes(split.n_branches + 1, 0);
     Id* ids = block.ids + node.begin;
-    for (i64 i = 0; i < n; ++i) ++sizes[branches.of(ids[i])];
+    std::vector<i64> sizes(split.n_branches + 1, 0);
+    if (gaps.count) {
+      for (i64 i = 0; i < n; ++i) ++sizes[branches.of(ids[i])];
+    } else {
+      std::copy(scratch.marked.count.begin(), scratch.marked.count.end(), sizes.begin());
+    }
     const bool two = split.n_branches == 2 && !gaps.some_stay;
     if (two) {
       partition_two(ids, n, block.side, true, true, scratch.bytes);
@@ -429,14 +433,9 @@ class NodeSplitter {
       kid.begin = begin;
       kid.end = begin += sizes[b];
       list[kid.record].n_samples = kid.size();
-      i64* stats = list.stats_of(kid.record);
-      with_target_kind(p_, [&](auto classes, auto unit) {
-        for (i64 i = kid.begin; i < kid.end; ++i) {
-          add_instance<classes.value, unit.value>(p_, block.target, block.ids[i], stats);
-        }
-      });
-      describe(block, kid, list);
     }
+    add_stats(block, node, kids, gaps.some_stay, list);
+    for (const Pending& kid : kids) describe(block, kid, list);
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     std::vector<bool> keep(split.n_branches);
@@ -463,6 +462,31 @@ class NodeSplitter {
     }
   }
 
+  // Stats of the children; the largest one's are what the others leave of the parent's.
+  template <class Id>
+  void add_stats(const Block<Id>& block, const Pending& node, const std::vector<Pending>& kids,
+                 bool some_stay, NodeList& list) const {
+    std::size_t rest = kids.size();
+    if (!some_stay) {
+      rest = std::max_element(kids.begin(), kids.end(), [](const Pending& a, const Pending& b) {
+               return a.size() < b.size();
+             }) - kids.begin();
+      std::copy_n(list.stats_of(node.record), p_.n_stats, list.stats_of(kids[rest].record));
+    }
+    for (std::size_t b = 0; b < kids.size(); ++b) {
+      if (b == rest) continue;
+      i64* stats = list.stats_of(kids[b].record);
+      with_target_kind(p_, [&](auto classes, auto unit) {
+        for (i64 i = kids[b].begin; i < kids[b].end; ++i) {
+          add_instance<classes.value, unit.value>(p_, block.target, block.ids[i], stats);
+        }
+      });
+      if (some_stay) continue;
+      i64* left = list.stats_of(kids[rest].record);
+      for (i32 k = 0; k < p_.n_stats; ++k) left[k] -= stats[k];
+    }
+  }
+
   // Surrogates of a split that decided every instance, from the tables of its children.
   template <class Id>
   void find_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
@@ -470,7 +494,7 @@ class NodeSplitter {
     const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
     list.set_surrogates(
         node.record,
-        find_surrogates(view, split.feature, *node.active,
+        find_surrogates(view, split.feature, *node.active, scratch.marked,
                         {kids[0].tables.data(), kids[1].tables.data()},
                         [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); }));
   }

@@ -47,17 +47,20 @@ class SurrogateScan {
  public:
   explicit SurrogateScan(const PrimaryDirection& all) : all_(all), n_(all.n()) {}
 
-  PrimaryDirection below;
+  void add(u8 side, i64 weight) {
+    lead_ += side ? -weight : weight;
+    ++count_;
+  }
+  void add(const PrimaryDirection& sent) {
+    lead_ += sent.weight[0] - sent.weight[1];
+    count_ += sent.n();
+  }
 
   // Scores a cut above what was added; true if it is the best so far.
   bool offer() {
-    const i64 count = below.n();
-    if (count < 2 || n_ - count < 2) return false;
-    const i64 straight = below.weight[0] + (all_.weight[1] - below.weight[1]);
-    const i64 reversed = below.weight[1] + (all_.weight[0] - below.weight[0]);
-    const i64 correct = std::max(straight, reversed);
-    if (correct <= best) return false;
-    best = correct;
+    const i64 straight = lead_ + all_.weight[1], reversed = all_.weight[0] - lead_;
+    if ((straight <= best && reversed <= best) || count_ < 2 || n_ - count_ < 2) return false;
+    best = std::max(straight, reversed);
     is_reversed = reversed > straight;
     return true;
   }
@@ -68,6 +71,8 @@ class SurrogateScan {
  private:
   const PrimaryDirection& all_;
   i64 n_;
+  i64 lead_ = 0;  // weight below that the primary split sends left, less what it sends right
+  i64 count_ = 0;
 };
 
 // Tables of the two children, where the primary split decided every instance and they were made.
@@ -119,12 +124,14 @@ class SurrogateSearch {
       }
     }
     SurrogateScan scan(known);
+    i64 cut = node_.begin;
     for (i64 i = node_.begin; i < known_end; ++i) {
       const Entry<Id>& entry = entries[i];
-      if (i > node_.begin && entries[i - 1].rank != entry.rank && scan.offer()) {
-        split.breaks.assign(1, sorted_break(node_, feature_, entries[i - 1], entry));
-      }
-      if (side[entry.id] <= 1) scan.below.add(side[entry.id], instance_weight(target, entry.id));
+      if (i > node_.begin && entries[i - 1].rank != entry.rank && scan.offer()) cut = i;
+      if (side[entry.id] <= 1) scan.add(side[entry.id], instance_weight(target, entry.id));
+    }
+    if (cut > node_.begin) {
+      split.breaks.assign(1, sorted_break(node_, feature_, entries[cut - 1], entries[cut]));
     }
     return finish_breaks(scan);
   }
@@ -148,7 +155,7 @@ class SurrogateSearch {
     if (!node_.problem.columns[feature_].ordered) return subset(cells);
     SurrogateScan scan(known);
     for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-      scan.below.add(cells[i].sent);
+      scan.add(cells[i].sent);
       if (scan.offer()) {
         const u32 below = cells[i].code, above = cells[i + 1].code;
         split.breaks.assign(1, coded_break(node_.problem, feature_, below, above));
@@ -279,15 +286,11 @@ class SurrogateSearch {
 // each(n, f) calls f(i, scratch) for every i below n, perhaps on several threads.
 template <class Id, class Each>
 std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,
-                                       const std::vector<i32>& active, SideTables sides,
-                                       Each&& each) {
+                                       const std::vector<i32>& active, const Marked& marked,
+                                       SideTables sides, Each&& each) {
   const Params& params = node.problem.params;
-  PrimaryDirection direction;
-  for (i64 i = node.begin; i < node.end; ++i) {
-    const Id id = node.block.ids[i];
-    const u8 side = node.block.side[id];
-    if (side <= 1) direction.add(side, instance_weight(node.block.target, id));
-  }
+  const PrimaryDirection direction{{marked.weight[0], marked.weight[1]},
+                                   {marked.count[0], marked.count[1]}};
   std::vector<Surrogate> found(active.size());
   each(static_cast<i64>(active.size()), [&](i64 i, Scratch& scratch) {
     if (active[i] == primary) return;

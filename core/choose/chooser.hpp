@@ -62,8 +62,21 @@ struct Groups {
   i32 size() const { return static_cast<i32>(code.size()); }
 };
 
+// What a split did to the instances it decides, per branch; the others are gaps.
+struct Marked {
+  std::vector<i64> count, weight;  // weight in scaled units
+  i64 gaps = 0;
+
+  void reset(i32 n_branches) {
+    count.assign(n_branches, 0);
+    weight.assign(n_branches, 0);
+    gaps = 0;
+  }
+};
+
 // Buffers of one thread.
 struct Scratch {
+  Marked marked;
   Groups groups;
   std::vector<u32> slot;       // code → group, valid where stamp matches
   std::vector<u32> stamp;
