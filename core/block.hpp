@@ -24,7 +24,9 @@ struct FeatureInfo {
   bool has_gaps = false;
   bool constant = false;
   i64 table = -1;       // first row of its table among those of a node; −1: it has none
-  std::vector<double> code_value;  // coded continuous feature: value of each code
+  // Distinct values in order: of the codes of a continuous feature, and of a sorted one where
+  // thresholds are values of the data.
+  std::vector<double> code_value;
 };
 
 template <class Id>

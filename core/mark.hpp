@@ -71,9 +71,16 @@ class Marker {
     const Column& column = p_.columns[c.feature];
     const FeatureInfo& info = p_.features[c.feature];
     std::vector<i32> branch(n, 1);
-    if (c.kind == CandidateKind::multiway) {
+    const bool all = c.kind == CandidateKind::multiway && p_.params.all_branches;
+    if (all) {
+      split.n_branches = static_cast<i32>(info.n_codes);
+      branch.assign(g.code.begin(), g.code.end());
+    } else if (c.kind == CandidateKind::multiway) {
       split.n_branches = n;
       for (i32 i = 0; i < n; ++i) branch[i] = i;
+    } else if (c.kind == CandidateKind::merged) {
+      chooser_->merge_groups(p_, view.stats, g, branch, scratch);
+      split.n_branches = c.n_branches;
     } else if (c.kind == CandidateKind::subset_mask) {
       for (i32 i = 0; i < n; ++i) branch[i] = !((c.mask >> i) & 1);
     } else if (c.kind == CandidateKind::only_gaps) {
@@ -94,7 +101,11 @@ class Marker {
       }
     } else {
       split.kind = SplitKind::codes;
-      for (i32 i = 0; i < n; ++i) {
+      for (i32 i = 0; all && i < split.n_branches; ++i) {
+        split.codes.push_back(i);
+        split.branches.push_back(i);
+      }
+      for (i32 i = 0; !all && i < n; ++i) {
         split.codes.push_back(static_cast<i32>(g.code[i]));
         split.branches.push_back(branch[i]);
       }

@@ -66,6 +66,7 @@ class NodeSplitter {
     }
     root.active = active;
     gain_unit_ = unit_of_gain();
+    if (o_.chooser) o_.chooser->prepare(p_);
     return root;
   }
 
@@ -149,6 +150,17 @@ class NodeSplitter {
     return best / total;
   }
 
+  bool is_pure(const i64* stats) const {
+    i64 most = 0, total = 0;
+    for (i32 k = 0; k < p_.targets.n_classes; ++k) {
+      most = std::max(most, stats[k]);
+      total += stats[k];
+    }
+    const Params& q = p_.params;
+    return static_cast<double>(total - most) <=
+           std::max(q.slack / p_.weight_unit, q.pure_share * static_cast<double>(total));
+  }
+
   bool is_terminal(const NodeList& list, i64 at) const {
     const Params& q = p_.params;
     const NodeRecord& record = list[at];
@@ -158,15 +170,13 @@ class NodeSplitter {
       return true;
     }
     if (p_.is_classification()) {
-      i32 present = 0;
-      for (i32 k = 0; k < p_.targets.n_classes; ++k) present += stats[k] != 0;
-      if (present < 2) return true;
+      if (is_pure(stats)) return true;
     } else if (!(record.impurity > 0)) {
       return true;
     }
     if (q.min_weight_leaf > 0 &&
         static_cast<double>(p_.weight_of(stats)) * p_.weight_unit <
-            2 * q.min_weight_leaf) {
+            2 * q.min_weight_leaf - q.slack) {
       return true;
     }
     return q.min_risk >= 0 && risk_of(list, at) <= q.min_risk * (1 + 1e-10);
@@ -207,14 +217,14 @@ class NodeSplitter {
     const i32 wanted = p_.params.max_features > 0 ? std::min(p_.params.max_features, n) : n;
     if (wanted < n) std::sort(order.begin(), order.begin() + wanted);
     Candidate best;
-    if (shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork) {
+    const bool in_parallel =
+        shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork;
+    if (in_parallel || o_.chooser->picks()) {
       std::vector<Candidate> found(n);
-      for_each(wanted, node.size(), true, scratch, [&](i64 i, Scratch& s) {
+      for_each(wanted, node.size(), in_parallel, scratch, [&](i64 i, Scratch& s) {
         found[i] = o_.chooser->best(view, order[i], s);
       });
-      for (const Candidate& candidate : found) {
-        if (candidate.beats(best)) best = candidate;
-      }
+      best = winner_of(found);
     } else {
       // No split gains more than all impurity there is; one that does ends the search.
       const double enough = most_gain(view, list[node.record]) * (1 - 1e-13);
@@ -224,7 +234,7 @@ class NodeSplitter {
       }
     }
     // A draw without any admissible split goes on until there is one.
-    for (i32 i = wanted; i < n && best.kind == CandidateKind::none; ++i) {
+    for (i32 i = wanted; i < n && best.kind == CandidateKind::none && !o_.chooser->picks(); ++i) {
       best = o_.chooser->best(view, order[i], scratch);
     }
     if (best.kind == CandidateKind::none) return false;
@@ -236,6 +246,18 @@ class NodeSplitter {
     if (best.gain * gain_unit_ < p_.params.min_gain) return false;
     chosen.candidate = best;
     return true;
+  }
+
+  Candidate winner_of(const std::vector<Candidate>& found) const {
+    Candidate best;
+    if (o_.chooser->picks()) {
+      const i64 winner = o_.chooser->pick(found);
+      return winner < 0 ? best : found[winner];
+    }
+    for (const Candidate& candidate : found) {
+      if (candidate.beats(best)) best = candidate;
+    }
+    return best;
   }
 
   // The gain of a split into pure children. Only small nodes have a chance to find one.
@@ -539,49 +561,79 @@ class NodeSplitter {
     }
   }
 
+  // Instances of one child under fractional descent, and the share of their weight that it takes.
+  template <class Id>
+  struct Part {
+    std::vector<Id> ids;
+    std::vector<double> share;
+  };
+
   // Gaps go down every branch with the branch's share of the known weight.
+  template <class Id>
+  std::vector<Part<Id>> share_out(const Pending& node, const Block<Id>& block, i32 n_branches,
+                                  const Scratch& scratch) const {
+    const bool wide = scratch.is_wide;
+    auto branch = [&](Id id) {
+      return wide ? scratch.wide[id] : block.side[id] == kUndecided ? -1 : block.side[id];
+    };
+    std::vector<double> share(n_branches, 0);
+    double total = 0;
+    for (i64 i = node.begin; i < node.end; ++i) {
+      const Id id = block.ids[i];
+      const i32 b = branch(id);
+      if (b < 0) continue;
+      share[b] += instance_weight(block.target, id);
+      total += instance_weight(block.target, id);
+    }
+    std::vector<Part<Id>> parts(n_branches);
+    auto send = [&](i32 b, Id id, double s) {
+      parts[b].ids.push_back(id);
+      parts[b].share.push_back(s);
+    };
+    for (i64 i = node.begin; i < node.end; ++i) {
+      const Id id = block.ids[i];
+      const i32 own = branch(id);
+      if (own >= 0) send(own, id, 1.0);
+      for (i32 b = 0; own < 0 && b < n_branches; ++b) {
+        if (share[b] > 0) send(b, id, share[b] / total);
+      }
+    }
+    return parts;
+  }
+
+  // Only children that are split again need a block of their own.
   template <class Id>
   void apply_fractional(Pending& node, const Split& split, NodeList& list, Scratch& scratch,
                         std::vector<Pending>& children) {
     Block<Id>& block = *block_of<Id>(node);
-    const bool wide = scratch.is_wide;
-    std::vector<double> weight(split.n_branches, 0);
-    double total = 0;
-    for (i64 i = node.begin; i < node.end; ++i) {
-      const Id id = block.ids[i];
-      const i32 b = wide ? scratch.wide[id] : block.side[id] == kUndecided ? -1 : block.side[id];
-      if (b < 0) continue;
-      weight[b] += instance_weight(block.target, id);
-      total += instance_weight(block.target, id);
-    }
+    const std::vector<Part<Id>> parts = share_out(node, block, split.n_branches, scratch);
     const i64 first = add_children(list, node.record, split.n_branches);
     std::vector<Pending> kids(split.n_branches);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      std::vector<Id> picked;
-      std::vector<double> share;
-      for (i64 i = node.begin; i < node.end; ++i) {
-        const Id id = block.ids[i];
-        const i32 own = wide ? scratch.wide[id] : block.side[id] == kUndecided ? -1 : block.side[id];
-        if (own >= 0 && own != b) continue;
-        picked.push_back(id);
-        share.push_back(own < 0 ? weight[b] / total : 1.0);
-      }
       Pending& kid = kids[b] = child_of(node, first + b, b);
       kid.active = node.active;
-      block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, picked, share.data(),
-                                      *node.active, scratch);
-      kid.begin = 0;
-      kid.end = static_cast<i64>(picked.size());
+      kid.end = static_cast<i64>(parts[b].ids.size());
       list[kid.record].n_samples = kid.size();
-      for (i64 i = 0; i < kid.end; ++i) {
-        add_any(p_, block_of<Id>(kid)->target, i, list.stats_of(kid.record));
+      list[kid.record].depth = kid.depth;
+      if (!kid.size()) continue;
+      i64* stats = list.stats_of(kid.record);
+      if (p_.is_classification()) {
+        for (i64 i = 0; i < kid.end; ++i) {
+          const Id id = parts[b].ids[i];
+          stats[block.target.label[id]] += shared_weight(block.target.weight[id], parts[b].share[i]);
+        }
+        if (is_terminal(list, kid.record)) continue;
       }
+      block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, parts[b].ids,
+                                      parts[b].share.data(), *node.active, scratch);
+      if (p_.is_classification()) continue;
+      for (i64 i = 0; i < kid.end; ++i) add_any(p_, block_of<Id>(kid)->target, i, stats);
       describe(*block_of<Id>(kid), kid, list);
     }
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      if (!kids[b].size() || is_terminal(list, first + b)) continue;
+      if (!block_of<Id>(kids[b]) || is_terminal(list, first + b)) continue;
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));

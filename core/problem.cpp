@@ -166,6 +166,11 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
     return built;
   }
   info.store = Store::sorted;
+  for (u32 i = 0; p.params.data_thresholds && i < ranking.n_known; ++i) {
+    if (!i || items[i].rank != items[i - 1].rank) {
+      info.code_value.push_back(column.value(items[i].row));
+    }
+  }
   auto* entries = static_cast<Entry<Id>*>(
       built.allocate(static_cast<std::size_t>(n) * sizeof(Entry<Id>)));
   for (i64 i = 0; i < n; ++i) {  // the rank of a gap is all ones in either width

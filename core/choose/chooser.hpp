@@ -28,7 +28,9 @@ struct NodeView {
   i64 size() const { return end - begin; }
 };
 
-enum class CandidateKind : u8 { none, sorted_cut, group_cut, subset_mask, multiway, only_gaps };
+enum class CandidateKind : u8 {
+  none, sorted_cut, group_cut, subset_mask, multiway, merged, only_gaps
+};
 
 // The best split of one feature. Enough to compare and to build the Split again.
 struct Candidate {
@@ -41,6 +43,8 @@ struct Candidate {
   bool gaps_left = false;
   bool learned_gaps = false;  // gaps took part in the score
   double threshold = 0;  // random cuts only
+  double bits = 0, split_info = 0;  // Quinlan's gain and split information, in bits per case
+  i32 n_branches = 2;
 
   // Whether this beats a candidate of an earlier feature or position.
   bool beats(const Candidate& other) const {
@@ -94,11 +98,20 @@ struct Scratch {
 class Chooser {
  public:
   virtual ~Chooser() = default;
+  // Once per fit, when the columns are ranked and coded.
+  virtual void prepare(const Problem&) {}
   // Scores the best split of one feature.
   virtual Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) = 0;
   virtual Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) = 0;
   // Orders groups for nominal cuts, exactly as `best` did.
   virtual void order_groups(const CriterionView& view, const Problem& p, Groups& groups) = 0;
+  // Branch of each group of a candidate of kind `merged`, exactly as `best` had it.
+  virtual void merge_groups(const Problem&, const i64* /*stats*/, const Groups&,
+                            std::vector<i32>& /*branch*/, Scratch&) {}
+  // Whether the winner depends on all candidates of a node, and then which one wins (−1: none).
+  // Otherwise it is the first with the largest gain.
+  virtual bool picks() const { return false; }
+  virtual i64 pick(const std::vector<Candidate>&) const { return -1; }
   virtual bool needs_gil() const { return false; }
   // Gain of a split of a node's classes into pure children; no split gains more.
   virtual double most_gain(const i64*, const CriterionView&) const { return kInf; }
