@@ -18,13 +18,20 @@
 
 namespace treewright {
 
-// Asks Python for the split of a node: rows and weights in, a Split or nothing out.
+// Asks Python for the split of a node: rows and weights in, a Split or none out.
 struct NodeFacts {
   std::vector<i64> rows;
   std::vector<double> weights;  // empty: all one
   i32 depth;
+  u64 path;  // for draws that depend on the node alone
 };
-using AskPython = std::function<bool(const NodeFacts&, Split&, i64& node_id)>;
+struct PythonAnswer {
+  bool is_split = false;
+  Split split;
+  std::vector<Surrogate> surrogates;
+  i64 id = -1;  // of what the chooser said about the node, split or not
+};
+using AskPython = std::function<PythonAnswer(NodeFacts)>;
 
 struct GrowOptions {
   Chooser* chooser = nullptr;     // or

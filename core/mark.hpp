@@ -18,7 +18,7 @@ struct Chosen {
   Candidate candidate;
   Split split;     // complete for Python choosers; built from the candidate otherwise
   bool external = false;
-  i64 python_id = -1;
+  std::vector<Surrogate> surrogates;  // of a Python chooser
 };
 
 class Marker {
@@ -204,13 +204,16 @@ class Marker {
     }
     split.gap_branch = heaviest;
     if (policy == GapPolicy::surrogate) {
-      if (split.n_branches == 2 && p_.params.max_surrogates > 0 && !chosen.external) {
+      if (chosen.external) {
+        decision.surrogates = chosen.surrogates;
+      } else if (split.n_branches == 2 && p_.params.max_surrogates > 0) {
         decision.surrogates_later = !gaps && view.tables;
         if (!decision.surrogates_later) {
-          decision.surrogates = find_surrogates(view, split.feature, active, scratch.marked, {}, each);
+          decision.surrogates =
+              find_surrogates(view, split.feature, active, scratch.marked, {}, each);
         }
       }
-      const bool tie = split.n_branches == 2 && weight[0] == weight[1];
+      const bool tie = !chosen.external && split.n_branches == 2 && weight[0] == weight[1];
       if (p_.params.surrogate_stop || tie) split.gap_branch = kGapStop;
     } else if (policy == GapPolicy::fractional) {
       split.gap_branch = kGapFraction;

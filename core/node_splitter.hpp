@@ -206,8 +206,8 @@ class NodeSplitter {
   }
 
   template <class Id>
-  bool choose(Pending& node, const NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
-    if (o_.ask) return ask_python<Id>(node, chosen);
+  bool choose(Pending& node, NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
+    if (o_.ask) return ask_python<Id>(node, list, chosen);
     if (node.tables.empty() && tables_pay(node.size())) {
       node.tables = make_tables(*block_of<Id>(node), node, *node.active, shared, scratch);
     }
@@ -271,10 +271,11 @@ class NodeSplitter {
   }
 
   template <class Id>
-  bool ask_python(Pending& node, Chosen& chosen) {
+  bool ask_python(Pending& node, NodeList& list, Chosen& chosen) {
     const Block<Id>& block = *block_of<Id>(node);
     NodeFacts facts;
     facts.depth = node.depth;
+    facts.path = node.path;
     for (i64 i = node.begin; i < node.end; ++i) facts.rows.push_back(block.row(block.ids[i]));
     if (!p_.unit) {
       for (i64 i = node.begin; i < node.end; ++i) {
@@ -282,8 +283,12 @@ class NodeSplitter {
                                 p_.weight_unit);
       }
     }
+    PythonAnswer answer = o_.ask(std::move(facts));
+    list[node.record].python_id = static_cast<i32>(answer.id);
     chosen.external = true;
-    return o_.ask(facts, chosen.split, chosen.python_id);
+    chosen.split = std::move(answer.split);
+    chosen.surrogates = std::move(answer.surrogates);
+    return answer.is_split;
   }
 
   // Calls work(i, scratch) for every i below n; on all threads where the node may use them and its
@@ -307,7 +312,6 @@ class NodeSplitter {
     Split split;
     if (chosen.external) {
       split = std::move(chosen.split);
-      list[node.record].python_id = static_cast<i32>(chosen.python_id);
       marker_.mark_external(view, split, scratch);
     } else {
       marker_.mark(view, chosen.candidate, split, scratch);

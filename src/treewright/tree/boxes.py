@@ -15,6 +15,7 @@ import numpy as np
 from treewright.tree.colours import FAINT, OTHER, PAPER, Palette, mix
 from treewright.tree.conditions import Condition, Members, branch_conditions
 from treewright.tree.describe import Wording, features_with_gaps
+from treewright.tree.node_tests import format_p
 from treewright.tree.nodes import node_prediction, node_probability
 from treewright.tree.text import nodes_below
 from treewright.tree.tree import Tree
@@ -197,6 +198,10 @@ def _box(
 ) -> Box:
     prediction = format_value(node_prediction(tree, node), wording.digits)
     n = f"n {int(tree.n_samples[node])}"
+    log_p = float(tree.log_p[node])
+    tested = "" if np.isnan(log_p) else format_p(log_p)
+    if tested and conditions is not None:
+        n += f" · {tested}"
     is_class = palette.scale is None
     words = prediction if conditions is None else wording.subject(conditions[0], 60)
     box = Box(
@@ -204,7 +209,8 @@ def _box(
         level=int(tree.node_depth[node]),
         title=wrap_text(words, TITLE_SIZE, limits.words, 2, True),
         detail=n,
-        tooltip=f"node {node}: {int(tree.n_samples[node])} rows, predicts {prediction}",
+        tooltip=f"node {node}: {int(tree.n_samples[node])} rows, predicts {prediction}"
+        + (f", {tested}" if tested else ""),
         label=[],
         fill=PAPER,
         stroke=FAINT,

@@ -19,6 +19,7 @@ from treewright.data.schema import Schema
 from treewright.tree.split import GAP_FRACTION, Splits
 
 if TYPE_CHECKING:
+    from treewright.tree.node_tests import NodeTests, NodeTestTable
     from treewright.tree.nodes import Node, Nodes
     from treewright.tree.paths import Path
     from treewright.tree.rules import Rules
@@ -84,6 +85,8 @@ class Tree:
         Further columns over nodes, such as ``statistic`` and ``p_value``. ``n_gaps``, the
         training rows whose value the split of a node lacked, tells the text forms which
         features need a word about gaps.
+    tests
+        Significance tests at the nodes; None for a learner that makes none.
 
     Notes
     -----
@@ -107,6 +110,7 @@ class Tree:
     gain: NDArray[np.float64]
     risk: NDArray[np.float64]
     extras: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    tests: NodeTests | None = None
 
     def __post_init__(self) -> None:
         for name in TREE_DTYPES:
@@ -211,6 +215,16 @@ class Tree:
             shares[shares.sum(axis=1) <= 0] = 1.0 / max(weighted.shape[1], 1)
         return np.asarray(shares)
 
+    @cached_property
+    def log_p(self) -> NDArray[np.float64]:
+        """Log of the adjusted p-value of each node: of its split, or at a leaf the least.
+
+        NaN where nothing was tested.
+        """
+        if self.tests is None:
+            return np.full(self.n_nodes, np.nan)
+        return self.tests.p_of_nodes(np.where(self.is_leaf, -1, self.splits.feature))
+
     def feature_importances(
         self, *, normalize: bool = True, surrogates: bool = False
     ) -> NDArray[np.float64]:
@@ -296,6 +310,21 @@ class Tree:
             surrogates=surrogates,
             ascii=ascii,
         )
+
+    def node_tests(self, node: int | None = None) -> NodeTestTable:
+        """Significance tests at the nodes: statistic, p and adjusted p of every tested feature.
+
+        Leaves that were tested and not split are among them. Only learners that choose
+        features by a test, such as CTree and CHAID, keep any.
+
+        Parameters
+        ----------
+        node
+            Node whose tests are wanted; None for all.
+        """
+        from treewright.tree.node_tests import NodeTestTable
+
+        return NodeTestTable.of_tree(self, node)
 
     def rules(self) -> Rules:
         """One rule per leaf, the tests on the way merged per feature."""
