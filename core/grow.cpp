@@ -47,7 +47,10 @@ class Grower : private NodeSplitter {
           marker_.mark(view, c, split, scratch_[0]);
           split.gain = c.gain * gain_unit_;
           if (f == primary && found && split.n_branches == 2) {
-            *found = find_surrogates(view, f, *root.active);
+            *found = find_surrogates(view, f, *root.active, scratch_[0].marked, {},
+                                     [&](i64 n, auto&& search) {
+                                       for (i64 i = 0; i < n; ++i) search(i, scratch_[0]);
+                                     });
           }
         }
         out.emplace_back(c, std::move(split));

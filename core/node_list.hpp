@@ -114,15 +114,18 @@ struct NodeList {
     values.shrink_to_fit();
   }
 
-  void set_split(i64 i, const Split& split, const std::vector<Surrogate>& found) {
+  void set_split(i64 i, const Split& split) {
     NodeRecord& r = records[i];
     r.split = static_cast<i32>(splits.kind.size());
     r.gain = split.gain;
     r.n_branches = split.n_branches;
     r.gap_branch = split.gap_branch;
-    r.first_surrogate = static_cast<i32>(agreement.size());
-    r.n_surrogates = static_cast<i32>(found.size());
     splits.push(split);
+  }
+
+  void set_surrogates(i64 i, const std::vector<Surrogate>& found) {
+    records[i].first_surrogate = static_cast<i32>(agreement.size());
+    records[i].n_surrogates = static_cast<i32>(found.size());
     for (const Surrogate& s : found) {
       surrogates.push(s.split);
       agreement.push_back(s.agreement);

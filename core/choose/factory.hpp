@@ -20,6 +20,7 @@ std::unique_ptr<Chooser> make_squared();
 std::unique_ptr<Chooser> make_poisson();
 std::unique_ptr<Chooser> make_absolute();
 std::unique_ptr<Chooser> make_compiled(bool classes);
+std::unique_ptr<Chooser> make_quinlan(const QuinlanRules& rules);
 std::unique_ptr<Chooser> make_user(BatchScore score);
 
 }  // namespace treewright

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     __version__: str
     from treewright import datasets, errors, pruning
     from treewright.io import load, save
+    from treewright.learners.c45 import C45Classifier
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.chaid import CHAIDClassifier, CHAIDRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.tree.tree import Tree
 
 __all__ = [
+    "C45Classifier",
     "CARTClassifier",
     "CARTRegressor",
     "CHAIDClassifier",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "C45Classifier": "treewright.learners.c45",
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
     "CHAIDClassifier": "treewright.learners.chaid",

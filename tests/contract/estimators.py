@@ -13,6 +13,12 @@ NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regre
 """Every public estimator: a new one is under contract from its first day."""
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "C45Classifier": [
+        {"variant": "j48", "pruning": None, "collapse": False},
+        {"criterion": "gain", "subset": True, "subtree_raising": False},
+        {"missing": "majority", "confidence": 0.1, "min_samples_leaf": 1},
+        {"trials": 2, "random_state": 0},
+    ],
     "CARTClassifier": [
         {"missing": "surrogate"},
         {"missing": "fractional"},

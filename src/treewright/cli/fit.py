@@ -26,6 +26,7 @@ class Task(StrEnum):
 
 
 LEARNERS: dict[str, dict[Task, str]] = {
+    "c45": {Task.classification: "C45Classifier"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
     "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
@@ -123,6 +124,11 @@ def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
         raise ParameterError(
             f"--learner names one that does not exist: {learner!r}."
             f"{suggest(learner, list(LEARNERS))}"
+        )
+    if task not in LEARNERS[learner]:
+        raise ParameterError(
+            f"--learner {learner} predicts classes, but the target asks for {task.value}; take "
+            f"--learner cart, or --task classification."
         )
     name = LEARNERS[learner][task]
     estimator = getattr(treewright, name)()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from treewright.tree.node_tests import NodeTests
 from treewright.tree.recipe import ClassCosts, Recipe
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
-from treewright.tree.values import class_nodes, clip_rates
+from treewright.tree.values import class_nodes, clip_rates, label_empty
 
 __all__ = ["GrowingNode", "NoSplit", "ProposedSplit", "ProposedSurrogate", "candidates", "grow"]
 
@@ -259,6 +259,12 @@ def _core_params(
         "gaps": _GAPS[recipe.missing],
         "closed": recipe.continuous_split == "at_most",
         "random_cut": recipe.splitter == "random",
+        "data_thresholds": recipe.threshold != "midpoint",
+        "single_thresholds": recipe.threshold == "data_value32",
+        "all_branches": recipe.empty_branches,
+        "quinlan": None if recipe.quinlan is None else asdict(recipe.quinlan),
+        "slack": recipe.slack,
+        "pure_share": recipe.pure_share,
         "zero_gain": recipe.zero_gain,
         "max_surrogates": recipe.max_surrogates,
         "surrogate_share": recipe.surrogate_style == "share",
@@ -282,6 +288,8 @@ def _criterion(recipe: Recipe, costs: ClassCosts | None) -> tuple[str, Any]:
     """Name of the core's criterion, and the user's own if that is what it is."""
     if not isinstance(recipe.criterion, str):
         return "user", getattr(recipe.criterion, "address", recipe.criterion)
+    if recipe.quinlan is not None:
+        return "quinlan", None
     if costs is not None and costs.generalized:
         return "generalized_gini", None
     return recipe.criterion, None
@@ -322,6 +330,7 @@ def _wrap(
     if target.is_classification:
         clipped = clip_rates(value, grown.pop("clipped", None), costs)
         label, impurity, risk = class_nodes(value, clipped, recipe.criterion, costs)
+        label = label_empty(label, weight, grown["first_child"], grown["n_children"])
         grown |= {"impurity": impurity, "value": clipped}
     else:
         label = np.empty(0, np.int32)

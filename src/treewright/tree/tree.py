@@ -199,14 +199,21 @@ class Tree:
 
     @cached_property
     def probability(self) -> NDArray[np.float64]:
-        """Class probabilities of each node under the priors (classification)."""
+        """Class probabilities of each node under the priors (classification).
+
+        A node that no training row reached has those of its parent.
+        """
         target = self.schema.target
         weighted = self.value
         if target is not None and target.class_factor:
             weighted = weighted * np.asarray(target.class_factor)
         total = weighted.sum(axis=1, keepdims=True)
-        uniform = np.full_like(weighted, 1.0 / max(weighted.shape[1], 1))
-        return np.asarray(np.divide(weighted, total, out=uniform, where=total > 0))
+        empty = total[:, 0] <= 0
+        shares = np.divide(weighted, total, out=np.zeros_like(weighted), where=~empty[:, None])
+        if empty.any():
+            shares[empty] = shares[np.maximum(self.parent[empty], 0)]
+            shares[shares.sum(axis=1) <= 0] = 1.0 / max(weighted.shape[1], 1)
+        return np.asarray(shares)
 
     @cached_property
     def log_p(self) -> NDArray[np.float64]:
@@ -260,6 +267,7 @@ class Tree:
     def to_text(
         self,
         *,
+        style: Literal["treewright", "c45", "j48"] = "treewright",
         max_depth: int | None = None,
         digits: int = 6,
         width: int = 96,
@@ -271,6 +279,10 @@ class Tree:
 
         Parameters
         ----------
+        style
+            ``"c45"`` and ``"j48"`` print a classification tree as these programs do: a line
+            per branch, with the cases and errors of the leaves. Of the other parameters they
+            take ``max_depth`` and ``digits``.
         max_depth
             Deepest level shown; None for all.
         digits
@@ -290,6 +302,7 @@ class Tree:
 
         return render_text(
             self,
+            style=style,
             max_depth=max_depth,
             digits=digits,
             width=width,
