@@ -17,7 +17,7 @@ from scipy import special
 
 from treewright.kernels.reference.row_effects import row_effects_deviance
 
-__all__ = ["MEASURES", "TIE", "is_closer", "order_of", "p_value", "test_groups", "weight_of"]
+__all__ = ["MEASURES", "TIE", "compare_groups", "is_closer", "order_of", "p_value", "weight_of"]
 
 Floats = NDArray[np.float64]
 Tested = tuple[float, float, float]
@@ -38,7 +38,7 @@ def weight_of(measure: str, table: Floats) -> Floats:
     return np.asarray(table[:, 0] if measure == "f" else table.sum(axis=1))
 
 
-def test_groups(measure: str, table: Floats, scores: Floats) -> Tested:
+def compare_groups(measure: str, table: Floats, scores: Floats) -> Tested:
     """Test whether the rows of a table differ."""
     if measure == "f":
         return _f_test(table)

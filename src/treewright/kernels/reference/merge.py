@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from treewright.kernels.reference.measures import (
     TIE,
     Tested,
+    compare_groups,
     is_closer,
     order_of,
     p_value,
-    test_groups,
     weight_of,
 )
 
-__all__ = ["Rules", "merge_table"]
+__all__ = ["Merger", "Rules", "merge_table"]
 
 Floats = NDArray[np.float64]
 Groups = list[list[int]]
@@ -56,7 +56,7 @@ def merge_table(table: Floats, rules: Rules) -> tuple[list[int], Tested, dict[in
     if len(seen) < 2:
         return labels.tolist(), (0.0, 0.0, 0.0), {}
     has_gap = bool(seen[-1] == len(table) - 1)
-    merger = _Merger(table[seen], rules, len(seen) - 1 if rules.is_ordered and has_gap else -1)
+    merger = Merger(table[seen], rules, len(seen) - 1 if rules.is_ordered and has_gap else -1)
     path = {len(seen): merger.test()}
     merger.merge(path)
     for _ in range(MAX_RESPLITS if rules.alpha_resplit >= 0 else 0):
@@ -69,7 +69,7 @@ def merge_table(table: Floats, rules: Rules) -> tuple[list[int], Tested, dict[in
     return labels.tolist(), merger.test(), path
 
 
-class _Merger:
+class Merger:
     """Groups of categories, in the order of their first; ``gap`` floats if it is not −1."""
 
     def __init__(self, table: Floats, rules: Rules, gap: int) -> None:
@@ -82,7 +82,7 @@ class _Merger:
 
     def test(self, groups: Groups | None = None) -> Tested:
         sums = self.sums(self.groups if groups is None else groups)
-        return test_groups(self.rules.measure, sums, self.scores)
+        return compare_groups(self.rules.measure, sums, self.scores)
 
     def pairs(self) -> list[tuple[int, int]]:
         """Positions of the groups that may merge."""
