@@ -74,6 +74,16 @@ class NodeTables:
         self._n_rows = n_rows
         self.offset = np.concatenate([[0], np.cumsum(np.asarray(self._sizes, np.int64) + 1)])
 
+    def only(self, feature: int, rows: Ints) -> NodeTables:
+        """The tables of one feature, over some of the rows."""
+        return NodeTables(
+            [self._columns[feature][rows]],
+            [self._sizes[feature]],
+            label=None if self._label is None else self._label[rows],
+            n_classes=self._n_classes,
+            values=None if self._values is None else self._values[rows],
+        )
+
     def of(self, rows: Ints, n_threads: int = 1) -> Ints:
         """The stacked tables of the node that holds ``rows``."""
         if len(rows) and (rows.min() < 0 or rows.max() >= self._n_rows):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from treewright import kernels
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
+from treewright.errors import ParameterError
 from treewright.tree.node_tests import NodeTests
 from treewright.tree.recipe import ClassCosts, Recipe
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
@@ -96,8 +97,11 @@ class _ChooserBridge:
     about is known only in the end.
     """
 
-    def __init__(self, choose: Callable[[GrowingNode], ProposedSplit | NoSplit | None]) -> None:
+    def __init__(
+        self, choose: Callable[[GrowingNode], ProposedSplit | NoSplit | None], n_features: int
+    ) -> None:
         self._choose = choose
+        self._n_features = n_features
         self._answers: list[ProposedSplit | NoSplit] = []
 
     def __call__(
@@ -113,6 +117,12 @@ class _ChooserBridge:
         self._answers.append(answer)
         split = None
         if isinstance(answer, ProposedSplit):
+            for feature in (answer.feature, *(s.feature for s in answer.surrogates)):
+                if not 0 <= feature < self._n_features:  # the core would read beyond the table
+                    raise ParameterError(
+                        f"choose must propose one of the {self._n_features} features, "
+                        f"got number {feature}."
+                    )
             split = _test(answer)
             # a branch of its own for gaps is the last one
             split |= {
@@ -176,7 +186,7 @@ def grow(
     params = _core_params(table, y, recipe, target, sample_weight, costs, seed, n_threads, progress)
     bridge = None
     if recipe.choose is not None:
-        bridge = params["choose"] = _ChooserBridge(recipe.choose)
+        bridge = params["choose"] = _ChooserBridge(recipe.choose, len(table.schema))
     grown = kernels.grow(table.columns, params)
     if unit != 1.0:
         _restore_unit(grown, unit, 2 if recipe.criterion == "squared_error" else 1)

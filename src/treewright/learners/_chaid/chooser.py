@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from math import ceil, log
+from math import ceil, inf, log
 from typing import Any
 
 import numpy as np
@@ -99,6 +99,20 @@ class Chooser:
         if not len(found):
             return None
         return self._answer(merged, found)
+
+    def only(self, feature: int, rows: Ints) -> Chooser:
+        """The chooser of a table that holds one feature and some of the rows.
+
+        It proposes the groups of the feature however little they differ.
+        """
+        coded = self.features[feature]
+        return replace(
+            self,
+            features=[replace(coded, codes=coded.codes[rows])],
+            counter=replace(self.counter, tables=self.counter.tables.only(feature, rows)),
+            sizes=replace(self.sizes, split=0.0),
+            alpha_split=inf,
+        )
 
     def _merge(self, stacked: Floats, least: float) -> Merged:
         rules, counter = self.rules, self.counter
