@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from chaid import chaid
 from footprint import imports, memory
 from footprint import table as encoding
 from machine import facts
@@ -32,6 +33,7 @@ CASES: dict[str, Case] = {
     "iris": iris,
     "predict": predict,
     "adult": adult,
+    "chaid": chaid,
     "scaling": scaling,
     "table": encoding,
     "memory": memory,

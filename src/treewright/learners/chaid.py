@@ -171,7 +171,7 @@ class CHAIDClassifier(ClassificationMixin, TreeEstimator):
     >>> model.tree_.node(0).feature
     'Sex'
     >>> model.get_n_leaves()
-    5
+    4
     """
 
     criterion = "gini"
@@ -261,12 +261,12 @@ class CHAIDRegressor(RegressionMixin, TreeEstimator):
     --------
     >>> from treewright import CHAIDRegressor
     >>> X = {"group": ["a", "b", "c"] * 20}
-    >>> y = [1.0, 1.1, 5.0, 1.2, 0.9, 5.2] * 10
+    >>> y = [1.0, 1.1, 5.0, 1.2, 1.1, 5.2] * 10
     >>> model = CHAIDRegressor().fit(X, y)
     >>> model.get_n_leaves()
     2
     >>> model.predict({"group": ["a", "c"]}).round(2)
-    array([1.05, 5.1 ])
+    array([1.1, 5.1])
     """
 
     criterion = "squared_error"
