@@ -192,13 +192,14 @@ class NodeSplitter {
   }
 
 
-  // Features to look at: all active ones, or a draw that depends on the node's path alone.
+  bool draws(const Pending& node) const {
+    return p_.params.max_features > 0 &&
+           p_.params.max_features < static_cast<i32>(node.active->size());
+  }
+
+  // Features in the order of a draw that depends on the node's path alone.
   std::vector<i32> draw_features(const Pending& node) const {
     std::vector<i32> order = *node.active;
-    if (p_.params.max_features <= 0 ||
-        p_.params.max_features >= static_cast<i32>(order.size())) {
-      return order;
-    }
     Philox random(p_.params.seed, node.path);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     return order;
@@ -211,10 +212,14 @@ class NodeSplitter {
       node.tables = make_tables(*block_of<Id>(node), node, *node.active, shared, scratch);
     }
     const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
-    std::vector<i32> order = draw_features(node);
-    const i32 n = static_cast<i32>(order.size());
-    const i32 wanted = p_.params.max_features > 0 ? std::min(p_.params.max_features, n) : n;
-    if (wanted < n) std::sort(order.begin(), order.begin() + wanted);
+    const i32 n = static_cast<i32>(node.active->size());
+    const i32 wanted = draws(node) ? p_.params.max_features : n;
+    std::vector<i32> drawn;
+    if (wanted < n) {
+      drawn = draw_features(node);
+      std::sort(drawn.begin(), drawn.begin() + wanted);
+    }
+    const std::vector<i32>& order = wanted < n ? drawn : *node.active;
     Candidate best;
     const bool in_parallel =
         shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork;
@@ -545,9 +550,11 @@ class NodeSplitter {
     });
   }
 
-  // A feature that no longer varies at a node varies nowhere below it.
+  // A feature that no longer varies at a node varies nowhere below it. The search sees that too,
+  // so looking now and then is enough, unless features are drawn.
   template <class Id>
   void drop_constants(Pending& node) {
+    if (p_.params.max_features <= 0 && node.depth % 4) return;
     const Block<Id>& block = *block_of<Id>(node);
     std::vector<i32> left;
     for (i32 f : *node.active) {
