@@ -298,7 +298,8 @@ nb::dict grow_tree(nb::list columns, nb::dict params) {
   FlatTree tree;
   {
     nb::gil_scoped_release release;
-    tree = assemble(call.problem, grow(call.problem, call.options));
+    Grown grown = grow(call.problem, call.options);
+    tree = assemble(call.problem, grown);
   }
   const Problem& p = call.problem;
   return tree_dict(std::move(tree), p.is_classification() ? p.targets.n_classes : p.targets.n_outputs);

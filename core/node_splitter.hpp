@@ -121,7 +121,6 @@ class NodeSplitter {
   template <class Id>
   void describe(const Block<Id>& block, const Pending& node, NodeList& list) {
     NodeRecord& record = list[node.record];
-    record.depth = node.depth;
     if (p_.is_classification() || !node.size()) return;
     record.impurity = describe_numbers(p_, o_.numbers, block, node.begin, node.end,
                                        list.stats_of(node.record), list.values_of(node.record));
@@ -161,12 +160,12 @@ class NodeSplitter {
            std::max(q.slack / p_.weight_unit, q.pure_share * static_cast<double>(total));
   }
 
-  bool is_terminal(const NodeList& list, i64 at) const {
+  bool is_terminal(const NodeList& list, i64 at, i32 depth) const {
     const Params& q = p_.params;
     const NodeRecord& record = list[at];
     const i64* stats = list.stats_of(at);
     if (record.n_samples < q.min_split || record.n_samples < 2 * q.min_leaf ||
-        record.depth >= q.max_depth) {
+        depth >= q.max_depth) {
       return true;
     }
     if (p_.is_classification()) {
@@ -193,13 +192,14 @@ class NodeSplitter {
   }
 
 
-  // Features to look at: all active ones, or a draw that depends on the node's path alone.
+  bool draws(const Pending& node) const {
+    return p_.params.max_features > 0 &&
+           p_.params.max_features < static_cast<i32>(node.active->size());
+  }
+
+  // Features in the order of a draw that depends on the node's path alone.
   std::vector<i32> draw_features(const Pending& node) const {
     std::vector<i32> order = *node.active;
-    if (p_.params.max_features <= 0 ||
-        p_.params.max_features >= static_cast<i32>(order.size())) {
-      return order;
-    }
     Philox random(p_.params.seed, node.path);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     return order;
@@ -212,10 +212,14 @@ class NodeSplitter {
       node.tables = make_tables(*block_of<Id>(node), node, *node.active, shared, scratch);
     }
     const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
-    std::vector<i32> order = draw_features(node);
-    const i32 n = static_cast<i32>(order.size());
-    const i32 wanted = p_.params.max_features > 0 ? std::min(p_.params.max_features, n) : n;
-    if (wanted < n) std::sort(order.begin(), order.begin() + wanted);
+    const i32 n = static_cast<i32>(node.active->size());
+    const i32 wanted = draws(node) ? p_.params.max_features : n;
+    std::vector<i32> drawn;
+    if (wanted < n) {
+      drawn = draw_features(node);
+      std::sort(drawn.begin(), drawn.begin() + wanted);
+    }
+    const std::vector<i32>& order = wanted < n ? drawn : *node.active;
     Candidate best;
     const bool in_parallel =
         shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork;
@@ -284,7 +288,7 @@ class NodeSplitter {
       }
     }
     PythonAnswer answer = o_.ask(std::move(facts));
-    list[node.record].python_id = static_cast<i32>(answer.id);
+    list.set_python_id(node.record, answer.id);
     chosen.external = true;
     chosen.split = std::move(answer.split);
     chosen.surrogates = std::move(answer.surrogates);
@@ -320,8 +324,7 @@ class NodeSplitter {
     auto each = [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); };
     Marker::GapDecision gaps =
         marker_.decide_gaps(view, chosen, split, *node.active, scratch, each);
-    list[node.record].n_gaps = static_cast<i32>(gaps.count);
-    list.set_split(node.record, split);
+    list.set_split(node.record, split, gaps.count);
     list.set_surrogates(node.record, gaps.surrogates);
     if (gaps.fractional) {
       apply_fractional<Id>(node, split, list, scratch, children);
@@ -378,7 +381,7 @@ class NodeSplitter {
 
   static i64 add_children(NodeList& list, i64 parent, i32 count) {
     const i64 first = list.add(count);
-    list[parent].first_child = static_cast<i32>(first);
+    list.inner_of(parent).first_child = static_cast<i32>(first);
     // An empty branch keeps its parent's numbers.
     for (i64 i = first; i < first + count; ++i) {
       std::copy_n(list.values_of(parent), list.n_values, list.values_of(i));
@@ -458,7 +461,7 @@ class NodeSplitter {
       Pending& kid = kids[b] = child_of(node, first + b, b);
       kid.begin = begin;
       kid.end = begin += sizes[b];
-      list[kid.record].n_samples = kid.size();
+      list[kid.record].n_samples = static_cast<i32>(kid.size());
     }
     add_stats(block, node, kids, gaps.some_stay, list);
     for (const Pending& kid : kids) describe(block, kid, list);
@@ -467,7 +470,7 @@ class NodeSplitter {
     std::vector<bool> keep(split.n_branches);
     bool any = false, tables = gaps.surrogates_later;
     for (i32 b = 0; b < split.n_branches; ++b) {
-      keep[b] = kids[b].size() > 0 && !is_terminal(list, first + b);
+      keep[b] = kids[b].size() > 0 && !is_terminal(list, first + b, node.depth + 1);
       any = any || keep[b];
       tables = tables || (keep[b] && tables_pay(kids[b].size()));
     }
@@ -547,9 +550,11 @@ class NodeSplitter {
     });
   }
 
-  // A feature that no longer varies at a node varies nowhere below it.
+  // A feature that no longer varies at a node varies nowhere below it. The search sees that too,
+  // so looking now and then is enough, unless features are drawn.
   template <class Id>
   void drop_constants(Pending& node) {
+    if (p_.params.max_features <= 0 && node.depth % 4) return;
     const Block<Id>& block = *block_of<Id>(node);
     std::vector<i32> left;
     for (i32 f : *node.active) {
@@ -617,8 +622,7 @@ class NodeSplitter {
       Pending& kid = kids[b] = child_of(node, first + b, b);
       kid.active = node.active;
       kid.end = static_cast<i64>(parts[b].ids.size());
-      list[kid.record].n_samples = kid.size();
-      list[kid.record].depth = kid.depth;
+      list[kid.record].n_samples = static_cast<i32>(kid.size());
       if (!kid.size()) continue;
       i64* stats = list.stats_of(kid.record);
       if (p_.is_classification()) {
@@ -626,7 +630,7 @@ class NodeSplitter {
           const Id id = parts[b].ids[i];
           stats[block.target.label[id]] += shared_weight(block.target.weight[id], parts[b].share[i]);
         }
-        if (is_terminal(list, kid.record)) continue;
+        if (is_terminal(list, kid.record, kid.depth)) continue;
       }
       block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, parts[b].ids,
                                       parts[b].share.data(), *node.active, scratch);
@@ -637,7 +641,7 @@ class NodeSplitter {
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      if (!block_of<Id>(kids[b]) || is_terminal(list, first + b)) continue;
+      if (!block_of<Id>(kids[b]) || is_terminal(list, first + b, node.depth + 1)) continue;
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));
