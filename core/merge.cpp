@@ -28,6 +28,7 @@ namespace {
 
 constexpr int kMaxDivided = 10;    // categories of a group of which every division is tried
 constexpr int kMaxResplits = 100;
+constexpr std::int64_t kMaxShared = 1000;  // categories of a feature that threads may share
 
 struct Rules {
   double alpha_merge, alpha_resplit;  // resplit below zero: never
@@ -37,11 +38,14 @@ struct Rules {
 
 class Groups {
  public:
-  Groups(const std::vector<const double*>& categories, bool ordered, bool has_gap, Measure& m)
+  // `poll` answers Ctrl-C; null on threads that cannot.
+  Groups(const std::vector<const double*>& categories, bool ordered, bool has_gap, Measure& m,
+         SignalPoll* poll)
       : categories_(categories),
         ordered_(ordered),
         gap_(ordered && has_gap ? static_cast<int>(categories.size()) - 1 : -1),
         measure_(m),
+        poll_(poll),
         width_(m.width()) {
     const int c = static_cast<int>(categories.size());
     sums_.resize(static_cast<std::size_t>(c) * width_);
@@ -165,6 +169,7 @@ class Groups {
   }
 
   void find_partner(int key) {
+    if (poll_) (*poll_)();
     partner_[key] = -1;
     const auto begin = std::upper_bound(alive_.begin(), alive_.end(), key);
     for (auto at = begin; at != alive_.end(); ++at) {
@@ -253,6 +258,7 @@ class Groups {
   int gap_;  // the floating category while it is a group of its own, −1 otherwise
   const bool had_gap_ = gap_ >= 0;
   Measure& measure_;
+  SignalPoll* poll_;
   const int width_;
   std::vector<double> sums_, sides_;
   std::vector<Tested> similarity_;  // of each group and its partner
@@ -301,7 +307,7 @@ void resplit(Groups& groups, const Rules& rules, int stop_at) {
   }
 }
 
-void merge_feature(const Feature& f, const Rules& rules, Measure& measure) {
+void merge_feature(const Feature& f, const Rules& rules, Measure& measure, SignalPoll* poll) {
   std::vector<const double*> categories;
   std::vector<std::int64_t> row;
   for (std::int64_t k = 0; k < f.n_rows; ++k) {
@@ -317,7 +323,7 @@ void merge_feature(const Feature& f, const Rules& rules, Measure& measure) {
     for (const std::int64_t k : row) f.label[k] = 0;
     return;
   }
-  Groups groups(categories, f.ordered, row.back() == f.n_rows - 1, measure);
+  Groups groups(categories, f.ordered, row.back() == f.n_rows - 1, measure, poll);
   double* path = rules.keep_path ? f.path : nullptr;
   if (path) put(groups.test(), path + 3 * (groups.count() - 1));
   merge_down(groups, rules.alpha_merge, std::max(2, f.stop_at), path);
@@ -358,7 +364,13 @@ nb::tuple merge_tables(Matrix tables, Vector<std::int64_t> offset, Vector<std::u
   std::vector<double> path(keep_path ? 3 * n_rows : 0), tested(3 * n);
   const Rules rules{alpha_merge, alpha_resplit, least, keep_path};
   const Tails tails{reinterpret_cast<Tails::Chi2>(chi2_tail), reinterpret_cast<Tails::F>(f_tail)};
-  n_threads = std::max(1, n_threads);
+  std::int64_t largest = 0;
+  for (std::int64_t f = 0; f < n; ++f) {
+    largest = std::max(largest, offset.data()[f + 1] - offset.data()[f]);
+  }
+  // only the calling thread can answer Ctrl-C, and pairs of so many categories take their time
+  n_threads = largest > kMaxShared ? 1 : std::max(1, n_threads);
+  SignalPoll poll;
   std::vector<Measure> measures(
       n_threads, Measure(static_cast<MeasureKind>(measure), width, scores.data(), tails));
   {
@@ -371,9 +383,9 @@ nb::tuple merge_tables(Matrix tables, Vector<std::int64_t> offset, Vector<std::u
                          ordered.data()[f] != 0, stop_at.data()[f], label.data() + at,
                          keep_path ? path.data() + 3 * at : nullptr, tested.data() + 3 * f,
                          n_groups.data() + f},
-                        rules, measures[thread]);
+                        rules, measures[thread], thread == 0 ? &poll : nullptr);
         },
-        SignalPoll());
+        [&] { poll(); });
   }
   return nb::make_tuple(hand_over(std::move(label)), hand_over(std::move(n_groups)),
                         hand_over(std::move(tested), 3), hand_over(std::move(path), 3));

@@ -139,3 +139,27 @@ def test_arguments_that_do_not_fit_are_refused(change, message):
     }
     with pytest.raises(ValueError, match=message):
         merge_tables(**arguments | change)
+
+
+def test_ctrl_c_is_answered_while_many_categories_merge():
+    import signal
+    import threading
+    import time
+
+    rng = np.random.default_rng(0)
+    n = 20_000
+    table = np.zeros((n + 1, 2))
+    table[:n] = rng.integers(1, 1000, (n, 2))
+    pressed: list[float] = []
+
+    def press() -> None:
+        pressed.append(time.perf_counter())
+        signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(0.3, press)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        merge_tables(table, np.array([0, n + 1]), np.zeros(1, np.uint8), "pearson")
+        timer.join()
+        time.sleep(0.5)  # a machine that is done before the key is pressed
+    assert time.perf_counter() - pressed[0] < 1.5
