@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from treewright import datasets, errors, pruning
     from treewright.io import load, save
     from treewright.learners.cart import CARTClassifier, CARTRegressor
+    from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.tree.tree import Tree
 
 __all__ = [
     "CARTClassifier",
     "CARTRegressor",
+    "CTreeClassifier",
+    "CTreeRegressor",
     "HuntClassifier",
     "HuntRegressor",
     "Tree",
@@ -38,6 +41,8 @@ __all__ = [
 _HOMES = {
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
+    "CTreeClassifier": "treewright.learners.ctree",
+    "CTreeRegressor": "treewright.learners.ctree",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "Tree": "treewright.tree.tree",
