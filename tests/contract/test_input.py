@@ -191,6 +191,8 @@ def test_every_parameter_refuses_a_stranger_in_one_sentence(
 def test_bad_parameters_are_refused_in_one_sentence(
     plain: Any, columns: dict[str, Any], parameters: dict[str, Any]
 ) -> None:
+    if not parameters.keys() <= plain.get_params().keys():
+        pytest.skip("not a parameter of this one")
     with pytest.raises(ParameterError) as caught:
         plain.set_params(**parameters).fit(columns, target_for(plain, columns))
     assert is_one_sentence(caught.value)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tests.oracle.recorded import Recorded
 from treewright import CTreeClassifier, CTreeRegressor
+from treewright.data.encode import encode
+from treewright.data.schema import Feature
 from treewright.tree.split import SplitKind
 from treewright.tree.tree import Tree
 
@@ -26,6 +29,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 """Parameters that ask for what each recorded run did."""
 
+INTEGRATION_ERROR = 1e-3
+"""partykit's own error of the distribution of a multivariate maximum (mvtnorm's default)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Case:
@@ -38,14 +44,19 @@ class Case:
     def run(self) -> dict[str, Any]:
         return self.data.runs[self.key]
 
+    @cached_property
+    def features(self) -> tuple[Feature, ...]:
+        return encode(self.data.X, **self.data.hints).schema.features
+
     @property
     def is_classification(self) -> bool:
         return self.data.y.dtype != float
 
     @property
-    def is_free_of_chance(self) -> bool:
-        """Whether no gap was sent at random; Monte-Carlo p-values are another matter."""
-        return self.key in ("majority", "maxsurrogate3") or not self.data.X.isna().any(axis=None)
+    def is_routed_by_chance(self) -> bool:
+        """Whether gaps went to a side at random."""
+        has_gaps = bool(self.data.X.isna().any(axis=None))
+        return has_gaps and self.key not in ("majority", "maxsurrogate3")
 
     def estimator(self) -> Any:
         make = CTreeClassifier if self.is_classification else CTreeRegressor
@@ -55,13 +66,27 @@ class Case:
         return self.estimator().fit(self.data.X, self.data.y)
 
 
+@dataclass(frozen=True)
+class TestPair:
+    """One test in both trees: p-values are adjusted ones."""
+
+    __test__ = False
+
+    where: str
+    n_tests: int
+    statistic: float
+    log_p: float
+    recorded_statistic: float
+    recorded_p: float | None
+
+
 @dataclass
 class Comparison:
-    """What differs, node by node; ``n_nodes`` and ``n_tests`` were found equal."""
+    """Differences of structure, and the pairs of tests at nodes that both trees have."""
 
     differences: list[str] = field(default_factory=list)
+    pairs: list[TestPair] = field(default_factory=list)
     n_nodes: int = 0
-    n_tests: int = 0
 
     def check(self, holds: bool, what: str) -> bool:
         if not holds:
@@ -69,72 +94,76 @@ class Comparison:
         return holds
 
 
-def compare(tree: Tree, run: dict[str, Any], *, p_values: bool = True) -> Comparison:
+def compare(tree: Tree, run: dict[str, Any], *, root_only: bool = False) -> Comparison:
     """Walk both trees at once, down to the first difference on each way."""
     found = Comparison()
     recorded = {node["id"]: node for node in run["nodes"]}
     stack = [(recorded[1], 0)]
     while stack:
         record, node = stack.pop()
-        if not _same_node(tree, record, node, found, p_values):
+        if not _same_rows_and_tests(tree, record, node, found) or root_only:
             continue
-        found.n_nodes += 1
-        children = record.get("children") or []
-        stack.extend(zip((recorded[i] for i in children), tree.children(node), strict=True))
+        if _same_split(tree, record, node, found):
+            found.n_nodes += 1
+            children = record.get("children") or []
+            stack.extend(zip((recorded[i] for i in children), tree.children(node), strict=True))
     return found
 
 
-def _same_node(
-    tree: Tree, record: dict[str, Any], node: int, found: Comparison, p_values: bool
-) -> bool:
+def _same_rows_and_tests(tree: Tree, record: dict[str, Any], node: int, found: Comparison) -> bool:
     where = f"node {record['id']}"
     if not found.check(record["n"] == tree.n_samples[node], f"{where}: n {tree.n_samples[node]}"):
         return False
-    for what in _test_differences(tree, record, node, p_values):
-        found.check(False, f"{where}: {what}")
-    found.n_tests += len(record.get("tests") or [])
+    ours = our_tests(tree, node)
+    theirs = {test["var"]: test for test in record.get("tests") or []}
+    if not found.check(ours.keys() == theirs.keys(), f"{where}: tested {sorted(ours)}"):
+        return False
+    found.pairs.extend(
+        TestPair(
+            f"{where}, {name}",
+            len(theirs),
+            *ours[name],
+            test["statistic"],
+            test["p_value_adjusted"],
+        )
+        for name, test in theirs.items()
+    )
+    return True
+
+
+def our_tests(tree: Tree, node: int) -> dict[str, tuple[float, float]]:
+    """Statistic and log of the adjusted p-value by feature."""
+    if tree.tests is None:
+        return {}
+    return {
+        tree.schema.names[tree.tests.feature[i]]: (
+            float(tree.tests.statistic[i]),
+            float(tree.tests.log_adjusted_p[i]),
+        )
+        for i in np.flatnonzero(tree.tests.node == node)
+    }
+
+
+def _same_split(tree: Tree, record: dict[str, Any], node: int, found: Comparison) -> bool:
+    where = f"node {record['id']}"
     if not found.check(record["leaf"] == bool(tree.is_leaf[node]), f"{where}: leaf"):
         return False
     if record["leaf"]:
         return True
     ours, theirs = split_of(tree, node), recorded_split(record["split"])
-    if len(record["children"]) > 2:  # only the first two branches are recorded by name
-        if not found.check(len(ours) - 1 == len(record["children"]), f"{where}: {ours}"):
+    n_branches = len(record["children"])
+    if n_branches > 2:  # only the first two branches are recorded by name
+        if not found.check(tree.n_children[node] == n_branches, f"{where}: {ours}"):
             return False
         ours = ours[:3]
     return found.check(ours == theirs, f"{where}: {ours} is not {theirs}")
-
-
-def _test_differences(
-    tree: Tree, record: dict[str, Any], node: int, p_values: bool
-) -> Iterator[str]:
-    at = tree.tests.node == node if tree.tests is not None else np.zeros(0, bool)
-    names = tree.schema.names
-    ours = {names[tree.tests.feature[i]]: i for i in np.flatnonzero(at)}
-    theirs = {test["var"]: test for test in record.get("tests") or []}
-    if ours.keys() != theirs.keys():
-        # a node that cannot be split is not tested here; partykit tests some of them
-        yield f"tested {sorted(ours)} and not {sorted(theirs)}"
-        return
-    for name, test in theirs.items():
-        statistic = tree.tests.statistic[ours[name]]
-        if not np.isclose(statistic, test["statistic"], rtol=1e-6, atol=1e-9):
-            yield f"{name}: {statistic} is not {test['statistic']}"
-        p = test["p_value_adjusted"]
-        if p_values and p is not None:
-            log_p = tree.tests.log_adjusted_p[ours[name]]
-            close = np.isclose(np.exp(log_p), p, rtol=1e-6, atol=1e-12)
-            close &= p == 0 or np.isclose(log_p, np.log(p), rtol=1e-6, atol=1e-6)
-            if not close:
-                yield f"{name}: p {np.exp(log_p)} is not {p}"
 
 
 def split_of(tree: Tree, node: int) -> tuple[Any, ...]:
     """Our split as (name, threshold) or (name, categories of each branch)."""
     splits, feature = tree.splits, tree.schema.features[tree.splits.feature[node]]
     if splits.kind[node] == SplitKind.BREAKS:
-        value = float(splits.node_breaks(node)[0])
-        return feature.name, float(np.float32(value)) if feature.kind == "continuous" else value
+        return feature.name, _rounded(splits.node_breaks(node)[0])
     start, stop = splits.code_offset[node : node + 2]
     sides: list[list[Any]] = [[] for _ in tree.children(node)]
     for code, branch in zip(splits.codes[start:stop], splits.branches[start:stop], strict=True):
@@ -146,6 +175,36 @@ def recorded_split(split: dict[str, Any]) -> tuple[Any, ...]:
     """A recorded split in the same form; thresholds of ordinal ones count levels from 1."""
     if split["type"] == "nominal":
         return split["var"], tuple(split["left_levels"]), tuple(split["right_levels"])
-    if split["type"] == "ordinal":
-        return split["var"], split["threshold"] - 1.0
-    return split["var"], float(np.float32(split["threshold"]))
+    threshold = split["threshold"] - (1.0 if split["type"] == "ordinal" else 0.0)
+    return split["var"], _rounded(threshold)
+
+
+def _rounded(threshold: float) -> float:
+    """Recorded thresholds have 15 digits."""
+    return float(f"{threshold:.12g}")
+
+
+def statistic_differences(found: Comparison) -> Iterator[str]:
+    for pair in found.pairs:
+        if not np.isclose(pair.statistic, pair.recorded_statistic, rtol=1e-6, atol=1e-9):
+            yield f"{pair.where}: {pair.statistic} is not {pair.recorded_statistic}"
+
+
+def p_differences(found: Comparison) -> Iterator[str]:
+    """P-values that differ by more than 1e-6, as numbers and as logarithms."""
+    for pair in found.pairs:
+        p, ours = pair.recorded_p, float(np.exp(pair.log_p))
+        if p is None:
+            continue
+        if not np.isclose(ours, p, rtol=1e-6, atol=1e-12) or (
+            p > 0 and not np.isclose(pair.log_p, np.log(p), rtol=1e-6, atol=1e-6)
+        ):
+            yield f"{pair.where}: p {ours} is not {p}"
+
+
+def is_among_best(model: Any, X: Any, labels: np.ndarray) -> np.ndarray:
+    """Whether each label is the commonest, or one of several, in the leaf of its row."""
+    value = model.tree_.value[model.apply(X)]
+    place = {label: k for k, label in enumerate(model.classes_.astype(str))}
+    own = value[np.arange(len(value)), [place[label] for label in labels.astype(str)]]
+    return own >= value.max(axis=1) - 1e-9

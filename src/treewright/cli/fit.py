@@ -27,6 +27,7 @@ class Task(StrEnum):
 
 LEARNERS: dict[str, dict[Task, str]] = {
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
+    "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
 }
 

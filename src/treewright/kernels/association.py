@@ -7,6 +7,7 @@ See ``core/association.hpp`` for what is computed and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -75,6 +76,8 @@ class Associator:
         self._n_features = len(columns)
         for column, count in zip(columns, n_categories, strict=True):
             _check_column(column, count, self._n_rows)
+        self._table = (list(columns), list(n_categories), list(ordered))
+        self._n_threads = n_threads
         labels = numbers = None
         if n_classes:
             labels, width = np.ascontiguousarray(y, np.int32), n_classes
@@ -83,9 +86,16 @@ class Associator:
         else:
             numbers = np.ascontiguousarray(np.reshape(y, (len(y), -1)), np.float64)
             width = numbers.shape[1]
-        self._core = _core.Associator(
-            list(columns), list(n_categories), list(ordered), labels, numbers, width, n_threads
-        )
+        self._core = _core.Associator(*self._table, labels, numbers, width, n_threads)
+
+    def against(self, sides: NDArray[np.int32]) -> Associator:
+        """The same features with another response, of two classes."""
+        if len(sides) != self._n_rows or np.any((sides != 0) & (sides != 1)):
+            raise ValueError("sides must be 0 or 1 for every row")
+        other = copy(self)
+        labels = np.ascontiguousarray(sides, np.int32)
+        other._core = _core.Associator(*self._table, labels, None, 2, self._n_threads)
+        return other
 
     def test(
         self,

@@ -9,7 +9,7 @@ feature does not favour those that offer many cuts. The statistics come from
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from treewright.data.table import Table
 from treewright.kernels.association import Associations, Associator, BinarySplit, Form
 from treewright.learners._p_values import log_chi2, log_largest_normal, log_sidak
+from treewright.learners._stand_ins import find_surrogates
 from treewright.tree.grow import GrowingNode, NoSplit, ProposedSplit
 from treewright.tree.node_tests import NodeTests
 
@@ -45,6 +46,7 @@ class Settings:
     split_try: int = 2
     max_features: int | None = None
     max_exhaustive: int = 15
+    max_surrogates: int = 0
     multiway: bool = False
     seed: int = 0
 
@@ -179,7 +181,13 @@ class ConditionalInference:
         )
         if found is None:
             return None
-        return ProposedSplit(feature, **_test_of(found), tests=tests)
+        proposal = ProposedSplit(feature, **_test_of(found), tests=tests)
+        if settings.max_surrogates:
+            stand_ins = find_surrogates(
+                self._kernel, self._columns, node, proposal, settings.max_surrogates
+            )
+            proposal = replace(proposal, surrogates=stand_ins)
+        return proposal
 
     def _multiway(
         self, node: GrowingNode, feature: int, least: float, tests: NodeTests

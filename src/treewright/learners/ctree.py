@@ -178,6 +178,7 @@ class _ConditionalInferenceTree(TreeEstimator):
             split_try=self.split_try,
             max_features=drawn,
             max_exhaustive=self.max_exhaustive,
+            max_surrogates=self.max_surrogates,
             multiway=self.nominal_split == "multiway",
             seed=seed,
         )
