@@ -2,6 +2,7 @@
 #include "module.hpp"
 
 NB_MODULE(_core, m) {
+  treewright::bind_association(m);
   treewright::bind_error_based(m);
   treewright::bind_flags(m);
   treewright::bind_grow(m);
