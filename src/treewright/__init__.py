@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.chaid import CHAIDClassifier, CHAIDRegressor
+    from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.tree.tree import Tree
 
@@ -29,6 +30,8 @@ __all__ = [
     "CARTRegressor",
     "CHAIDClassifier",
     "CHAIDRegressor",
+    "CTreeClassifier",
+    "CTreeRegressor",
     "HuntClassifier",
     "HuntRegressor",
     "Tree",
@@ -46,6 +49,8 @@ _HOMES = {
     "CARTRegressor": "treewright.learners.cart",
     "CHAIDClassifier": "treewright.learners.chaid",
     "CHAIDRegressor": "treewright.learners.chaid",
+    "CTreeClassifier": "treewright.learners.ctree",
+    "CTreeRegressor": "treewright.learners.ctree",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "Tree": "treewright.tree.tree",

@@ -29,6 +29,7 @@ LEARNERS: dict[str, dict[Task, str]] = {
     "c45": {Task.classification: "C45Classifier"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
     "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
+    "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
 }
 

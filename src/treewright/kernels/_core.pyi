@@ -78,3 +78,40 @@ class Predictor:
         alphas: NDArray[np.float64],
         n_threads: int = 1,
     ) -> NDArray[np.int32]: ...
+
+class Associator:
+    def __init__(
+        self,
+        columns: list[NDArray[Any]],
+        n_categories: list[int],
+        ordered: list[bool],
+        labels: NDArray[np.int32] | None,
+        numbers: NDArray[np.float64] | None,
+        width: int,
+        n_threads: int,
+    ) -> None: ...
+    def test(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        features: list[int],
+    ) -> dict[str, Any]: ...
+    def split(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        feature: int,
+        form: str,
+        least_weight: float,
+        max_exhaustive: int,
+    ) -> dict[str, Any] | None: ...
+    def resample(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        features: list[int],
+        form: str,
+        n_resamples: int,
+        key: int,
+        stream: int,
+    ) -> NDArray[np.int64]: ...
