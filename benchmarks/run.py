@@ -1,4 +1,4 @@
-"""Benchmarks: treewright beside scikit-learn and rpart, in one run on one machine.
+"""Benchmarks: treewright beside scikit-learn, rpart and Weka, in one run on one machine.
 
 Run with ``make bench``, or ``python benchmarks/run.py --quick --only full depth8``. Prints a table
 and writes it, with every single time, to bench-output. What is measured and how to read it:
@@ -17,6 +17,7 @@ from pathlib import Path
 from chaid import chaid
 from footprint import imports, memory
 from footprint import table as encoding
+import quinlan
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
@@ -34,6 +35,8 @@ CASES: dict[str, Case] = {
     "predict": predict,
     "adult": adult,
     "chaid": chaid,
+    "c45_adult": quinlan.adult,
+    "c45_mixed": quinlan.mixed,
     "scaling": scaling,
     "table": encoding,
     "memory": memory,

@@ -2,8 +2,8 @@
 #include "module.hpp"
 
 NB_MODULE(_core, m) {
-  treewright::bind_association(m);
   treewright::bind_error_based(m);
+  treewright::bind_association(m);
   treewright::bind_flags(m);
   treewright::bind_grow(m);
   treewright::bind_merge(m);

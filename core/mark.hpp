@@ -79,7 +79,7 @@ class Marker {
       split.n_branches = n;
       for (i32 i = 0; i < n; ++i) branch[i] = i;
     } else if (c.kind == CandidateKind::merged) {
-      chooser_->merge_groups(p_, view.stats, g, branch, scratch);
+      chooser_->merge_groups(p_, view.stats, g, branch);
       split.n_branches = c.n_branches;
     } else if (c.kind == CandidateKind::subset_mask) {
       for (i32 i = 0; i < n; ++i) branch[i] = !((c.mask >> i) & 1);
@@ -101,14 +101,7 @@ class Marker {
       }
     } else {
       split.kind = SplitKind::codes;
-      for (i32 i = 0; all && i < split.n_branches; ++i) {
-        split.codes.push_back(i);
-        split.branches.push_back(i);
-      }
-      for (i32 i = 0; !all && i < n; ++i) {
-        split.codes.push_back(static_cast<i32>(g.code[i]));
-        split.branches.push_back(branch[i]);
-      }
+      list_codes(c, g, branch, split);
     }
     Marked& marked = scratch.marked;
     marked.reset(split.n_branches);
@@ -141,6 +134,26 @@ class Marker {
         }
       }
     });
+  }
+
+  // The codes of a split and their branches. With branches for categories not seen at the node each
+  // has one of its own, or all share the last where categories are grouped.
+  void list_codes(const Candidate& c, const Groups& g, const std::vector<i32>& branch,
+                  Split& split) const {
+    const bool every = p_.params.all_branches &&
+                       (c.kind == CandidateKind::multiway || c.kind == CandidateKind::merged);
+    const i32 n_codes = static_cast<i32>(p_.features[c.feature].n_codes);
+    i32 seen = 0;
+    for (i32 code = 0; every && code < n_codes; ++code) {
+      const bool is_seen = seen < g.size() && static_cast<i32>(g.code[seen]) == code;
+      split.codes.push_back(code);
+      split.branches.push_back(is_seen ? branch[seen++]
+                               : c.kind == CandidateKind::merged ? split.n_branches - 1 : code);
+    }
+    for (i32 i = 0; !every && i < g.size(); ++i) {
+      split.codes.push_back(static_cast<i32>(g.code[i]));
+      split.branches.push_back(branch[i]);
+    }
   }
 
   template <class Id>

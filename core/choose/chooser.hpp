@@ -107,7 +107,7 @@ class Chooser {
   virtual void order_groups(const CriterionView& view, const Problem& p, Groups& groups) = 0;
   // Branch of each group of a candidate of kind `merged`, exactly as `best` had it.
   virtual void merge_groups(const Problem&, const i64* /*stats*/, const Groups&,
-                            std::vector<i32>& /*branch*/, Scratch&) {}
+                            std::vector<i32>& /*branch*/) {}
   // Whether the winner depends on all candidates of a node, and then which one wins (−1: none).
   // Otherwise it is the first with the largest gain.
   virtual bool picks() const { return false; }

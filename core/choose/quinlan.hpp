@@ -16,6 +16,7 @@
 #include "factory.hpp"
 #include "groups.hpp"
 #include "quinlan_info.hpp"
+#include "quinlan_subset.hpp"
 #include "sorted.hpp"
 
 namespace treewright {
@@ -81,7 +82,9 @@ class Quinlan : public Chooser {
   void order_groups(const CriterionView&, const Problem&, Groups&) override {}
 
   void merge_groups(const Problem& p, const i64* node_stats, const Groups& groups,
-                    std::vector<i32>& branch, Scratch& scratch) override;
+                    std::vector<i32>& branch) override {
+    branch = group(p, node_stats, groups).branch;
+  }
 
  private:
   static constexpr double kEpsilon = 1e-3;  // slack on the average gain
@@ -141,6 +144,8 @@ class Quinlan : public Chooser {
     const Known known = known_of(node, g.gap_stats.data(), scratch);
     if (p.columns[feature].ordered && !p.columns[feature].multiway) {
       cut_groups(node, feature, known, scratch, best);
+    } else if (rules_.subset && p.columns[feature].n_categories > 2) {
+      merge_categories(p, node.stats, known, scratch, best);
     } else {
       branch_groups(p, known, scratch, best);
     }
@@ -271,6 +276,37 @@ class Quinlan : public Chooser {
           split_info(items.data(), items.data() + items.size(), all), known);
   }
 
+  Grouping group(const Problem& p, const i64* node_stats, const Groups& g) const {
+    std::vector<i64> known(node_stats, node_stats + p.n_stats);
+    for (i32 k = 0; k < p.n_stats; ++k) known[k] -= g.gap_stats[k];
+    const i64 items = p.weight_of(known.data()), all = p.weight_of(node_stats);
+    double base = terms_.of(items);
+    for (i64 x : known) base -= terms_.of(x);
+    return Grouper(terms_, g, p.n_stats, all - items, base, rules_.min_items)
+        .run(static_cast<double>(items) / static_cast<double>(all));
+  }
+
+  // A branch per group of categories; those not seen at the node share one more.
+  void merge_categories(const Problem& p, const i64* node_stats, const Known& known,
+                        Scratch& scratch, Candidate& best) {
+    const Groups& g = scratch.groups;
+    const Grouping found = group(p, node_stats, g);
+    std::vector<i64> items(found.n_groups, 0);
+    for (i32 i = 0; i < g.size(); ++i) {
+      items[found.branch[i]] += p.weight_of(g.stats.data() + static_cast<i64>(i) * p.n_stats);
+    }
+    i32 enough = 0;
+    for (i64 w : items) enough += is_enough(w, rules_.min_items);
+    if (enough < 2) return;
+    const double all = weight(known.all);
+    const double share = weight(known.items) / all;
+    // found.gain is Σ over the known cases; the gain counts all cases: × share / cases
+    const bool any_unseen = g.size() < p.columns[best.feature].n_categories;
+    offer(best, CandidateKind::merged, found.n_groups + any_unseen,
+          static_cast<Real>(share * found.gain / weight(known.items)),
+          static_cast<Real>(found.split_info / all), known);
+  }
+
   // Entropy of the branches, gaps among them, over all cases.
   Real split_info(const i64* from, const i64* to, double all) const {
     Real sum = 0, total = 0;
@@ -298,12 +334,5 @@ class Quinlan : public Chooser {
   std::vector<char> few_values_;  // per feature: it counts in the average gain
   std::vector<char> crowded_;     // per feature: some values lie closer than kApart
 };
-
-template <class Side>
-void Quinlan<Side>::merge_groups(const Problem&, const i64*, const Groups& groups,
-                                 std::vector<i32>& branch, Scratch&) {
-  branch.resize(groups.size());
-  for (i32 i = 0; i < groups.size(); ++i) branch[i] = i;
-}
 
 }  // namespace treewright

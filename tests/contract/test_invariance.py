@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import treewright
-from tests.contract.estimators import predictions, target_for
+from tests.contract.estimators import draws_rows, predictions, target_for
 
 
 def same_tree(left: Any, right: Any, rtol: float = 0.0) -> None:
@@ -29,7 +29,7 @@ def same_tree(left: Any, right: Any, rtol: float = 0.0) -> None:
 
 
 def uses_folds(estimator: Any) -> bool:
-    return "cv" in (estimator.ccp_alpha, estimator.cp)
+    return "cv" in (estimator.ccp_alpha, estimator.cp) or draws_rows(estimator)
 
 
 def test_whole_weights_equal_repeated_rows(estimator: Any, columns: dict[str, Any]) -> None:
