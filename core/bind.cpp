@@ -10,4 +10,6 @@ NB_MODULE(_core, m) {
   treewright::bind_predict(m);
   treewright::bind_prune(m);
   treewright::bind_tables(m);
+  treewright::bind_rule_choice(m);
+  treewright::bind_rules(m);
 }

@@ -65,6 +65,8 @@ Params read_params(const nb::dict& d) {
   p.data_thresholds = get<bool>(d, "data_thresholds");
   p.single_thresholds = get<bool>(d, "single_thresholds");
   p.all_branches = get<bool>(d, "all_branches");
+  p.intervals = get<bool>(d, "intervals");
+  p.once = get<bool>(d, "once");
   p.min_gain = get<double>(d, "min_gain");
   p.min_risk = get<double>(d, "min_risk");
   p.max_features = get<i32>(d, "max_features");
@@ -142,6 +144,7 @@ std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p) {
   const auto name = get<std::string>(d, "criterion");
   if (name == "gini") return make_gini();
   if (name == "generalized_gini") return make_generalized_gini();
+  if (name == "entropy" && p.params.intervals) return make_intervals();
   if (name == "entropy") return make_entropy();
   if (name == "error") return make_error();
   if (name == "squared_error") return make_squared();

@@ -33,6 +33,10 @@ class Marker {
     split.closed = p_.params.closed;
     split.n_branches = 2;
     const FeatureInfo& info = p_.features[c.feature];
+    if (c.kind == CandidateKind::intervals) {
+      mark_intervals(view, c, split, scratch);
+      return;
+    }
     if (info.store == Store::sorted) {
       const Entry<Id>* e = block.entries[info.slot] + view.begin;
       const i64 n = view.size(), known = count_known(e, n);
@@ -59,6 +63,24 @@ class Marker {
       return;
     }
     mark_groups(view, c, split, scratch);
+  }
+
+  // A branch per interval; a coded feature has its values in scratch.groups.
+  template <class Id>
+  void mark_intervals(const NodeView<Id>& view, const Candidate& c, Split& split,
+                      Scratch& scratch) {
+    const std::vector<i64> cuts = chooser_->cuts(view, c.feature, scratch);
+    split.kind = SplitKind::breaks;
+    split.n_branches = static_cast<i32>(cuts.size()) + 1;
+    const FeatureInfo& info = p_.features[c.feature];
+    const Entry<Id>* e =
+        info.store == Store::sorted ? view.block.entries[info.slot] + view.begin : nullptr;
+    for (const i64 cut : cuts) {
+      split.breaks.push_back(e ? sorted_break(view, c.feature, e[cut - 1], e[cut])
+                               : coded_break(p_, c.feature, scratch.groups.code[cut - 1],
+                                             scratch.groups.code[cut]));
+    }
+    mark_external(view, split, scratch);
   }
 
   template <class Id>

@@ -13,5 +13,7 @@ void bind_merge(nanobind::module_& m);
 void bind_predict(nanobind::module_& m);
 void bind_prune(nanobind::module_& m);
 void bind_tables(nanobind::module_& m);
+void bind_rule_choice(nanobind::module_& m);
+void bind_rules(nanobind::module_& m);
 
 }  // namespace treewright

@@ -480,10 +480,11 @@ class NodeSplitter {
     }
     if (!any) return;
     move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
+    const Active below = active_below(node, split.feature);
     for (i32 b = 0; b < split.n_branches; ++b) {
       if (!keep[b]) continue;
       block_of<Id>(kids[b]) = block_of<Id>(node);
-      kids[b].active = node.active;
+      kids[b].active = below;
       if (!tables_pay(kids[b].size())) kids[b].tables = {};
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
@@ -548,6 +549,14 @@ class NodeSplitter {
         partition_many(entries, n, branches, sizes, s.bytes);
       }
     });
+  }
+
+  // Features that may be tested below a split.
+  Active active_below(const Pending& node, i32 tested) const {
+    if (!p_.params.once) return node.active;
+    auto left = std::make_shared<std::vector<i32>>(*node.active);
+    std::erase(*left, tested);
+    return left;
   }
 
   // A feature that no longer varies at a node varies nowhere below it. The search sees that too,
@@ -617,10 +626,11 @@ class NodeSplitter {
     Block<Id>& block = *block_of<Id>(node);
     const std::vector<Part<Id>> parts = share_out(node, block, split.n_branches, scratch);
     const i64 first = add_children(list, node.record, split.n_branches);
+    const Active below = active_below(node, split.feature);
     std::vector<Pending> kids(split.n_branches);
     for (i32 b = 0; b < split.n_branches; ++b) {
       Pending& kid = kids[b] = child_of(node, first + b, b);
-      kid.active = node.active;
+      kid.active = below;
       kid.end = static_cast<i64>(parts[b].ids.size());
       list[kid.record].n_samples = static_cast<i32>(kid.size());
       if (!kid.size()) continue;

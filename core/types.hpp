@@ -84,6 +84,8 @@ struct Params {
   bool data_thresholds = false;   // a threshold is the largest training value up to the midpoint
   bool single_thresholds = false; // and values are compared in single precision
   bool all_branches = false;      // a multiway split has a branch for categories not seen there
+  bool intervals = false;  // continuous features are cut into intervals by description length
+  bool once = false;       // a feature is tested at most once on a path
   double min_risk = -1;    // a node with a risk share not above this is a leaf
   i32 max_features = 0;    // 0: all
   std::vector<i32> monotonic;

@@ -29,7 +29,7 @@ struct NodeView {
 };
 
 enum class CandidateKind : u8 {
-  none, sorted_cut, group_cut, subset_mask, multiway, merged, only_gaps
+  none, sorted_cut, group_cut, subset_mask, multiway, merged, only_gaps, intervals
 };
 
 // The best split of one feature. Enough to compare and to build the Split again.
@@ -108,6 +108,9 @@ class Chooser {
   // Branch of each group of a candidate of kind `merged`, exactly as `best` had it.
   virtual void merge_groups(const Problem&, const i64* /*stats*/, const Groups&,
                             std::vector<i32>& /*branch*/) {}
+  // Cuts of a candidate of kind `intervals`, exactly as `best` had them: entries or groups below.
+  virtual std::vector<i64> cuts(const NodeView<u16>&, i32 /*feature*/, Scratch&) { return {}; }
+  virtual std::vector<i64> cuts(const NodeView<u32>&, i32 /*feature*/, Scratch&) { return {}; }
   // Whether the winner depends on all candidates of a node, and then which one wins (−1: none).
   // Otherwise it is the first with the largest gain.
   virtual bool picks() const { return false; }

@@ -15,6 +15,7 @@ using BatchScore =
 std::unique_ptr<Chooser> make_gini();
 std::unique_ptr<Chooser> make_generalized_gini();
 std::unique_ptr<Chooser> make_entropy();
+std::unique_ptr<Chooser> make_intervals();
 std::unique_ptr<Chooser> make_error();
 std::unique_ptr<Chooser> make_squared();
 std::unique_ptr<Chooser> make_poisson();

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from treewright.data.table import Table
     from treewright.explain._trace import Trace
     from treewright.pruning import CostComplexityPath, CpTable, SizeCurve
+    from treewright.rules import RuleSet
     from treewright.tree.recipe import Recipe
 
 __all__ = ["TreeEstimator"]
@@ -223,6 +224,17 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def get_n_leaves(self) -> int:
         """Number of leaves."""
         return self._fitted().n_leaves
+
+    def rule_set(self) -> RuleSet:
+        """The fitted tree as a model made of rules, one per leaf.
+
+        Returns
+        -------
+        rules : RuleSet
+            Predicts as the tree does, except for rows with a gap that surrogates or fractional
+            descent would decide; see :meth:`treewright.rules.RuleSet.from_tree`.
+        """
+        return self._fitted().rule_set()
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

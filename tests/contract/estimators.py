@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 
 import treewright
 
-NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regressor")))
+NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regressor", "Rules")))
 """Every public estimator: a new one is under contract from its first day."""
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
@@ -18,6 +18,10 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"criterion": "gain", "subset": True, "subtree_raising": False},
         {"missing": "majority", "confidence": 0.1, "min_samples_leaf": 1},
         {"trials": 2, "random_state": 0},
+    ],
+    "C45Rules": [
+        {"criterion": "gain", "min_samples_leaf": 1},
+        {"subset": True, "confidence": 0.1, "theory_share": 0.2},
     ],
     "CARTClassifier": [
         {"missing": "surrogate"},
@@ -62,6 +66,12 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
             "continuous_split": "at_most",
         },
     ],
+    "ID3Classifier": [
+        {"missing": "own_branch"},
+        {"missing": "majority", "max_depth": 3},
+        {"discretize": "equal_width", "n_bins": 4},
+        {"discretize": "equal_frequency"},
+    ],
     "HuntRegressor": [{"nominal_split": "multiway", "continuous_split": "at_most"}],
 }
 
@@ -79,6 +89,12 @@ def everyone() -> list[Any]:
         for parameters in VARIANTS.get(name, [])
     ]
     return [*defaults(), *varied]
+
+
+def seed(estimator: Any) -> None:
+    """Fix the random numbers of an estimator that draws any."""
+    if "random_state" in estimator.get_params(deep=False):
+        estimator.set_params(random_state=0)
 
 
 def draws_rows(estimator: Any) -> bool:

@@ -30,6 +30,7 @@ LEARNERS: dict[str, dict[Task, str]] = {
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
     "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
     "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},
+    "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
 }
 
@@ -134,6 +135,8 @@ def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
     name = LEARNERS[learner][task]
     estimator = getattr(treewright, name)()
     given = {key: value for key, value in options.items() if value is not None}
+    if not given.keys() <= estimator.get_params().keys():
+        raise ParameterError(f"--seed is for random numbers, but {name} draws none; leave it out.")
     given.update(parse_settings(settings, estimator.get_params(), name))
     return estimator.set_params(**given)
 

@@ -272,6 +272,8 @@ def _core_params(
         "data_thresholds": recipe.threshold != "midpoint",
         "single_thresholds": recipe.threshold == "data_value32",
         "all_branches": recipe.empty_branches,
+        "intervals": recipe.intervals,
+        "once": recipe.once,
         "quinlan": None if recipe.quinlan is None else asdict(recipe.quinlan),
         "slack": recipe.slack,
         "pure_share": recipe.pure_share,

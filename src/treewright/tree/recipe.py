@@ -71,6 +71,11 @@ class Recipe:
     empty_branches
         Whether a multiway split has a branch for every declared category, or only for those
         seen at the node. An empty branch is a leaf with the label of its parent.
+    intervals
+        Whether a continuous feature is cut, at the node, into as many intervals as pay for their
+        description (Fayyad and Irani) instead of two; ``criterion`` must be ``"entropy"``.
+    once
+        Whether a feature is tested at most once on a path.
     splitter
         ``"best"`` or ``"random"`` (one random cut per feature).
     missing
@@ -111,6 +116,8 @@ class Recipe:
     continuous_split: Literal["below", "at_most"] = "below"
     threshold: Literal["midpoint", "data_value", "data_value32"] = "midpoint"
     empty_branches: bool = False
+    intervals: bool = False
+    once: bool = False
     splitter: Literal["best", "random"] = "best"
     missing: Missing = "learned"
     max_surrogates: int = 5

@@ -20,6 +20,7 @@ from treewright.tree.split import GAP_FRACTION, Splits
 
 if TYPE_CHECKING:
     from treewright.tree.node_tests import NodeTests, NodeTestTable
+    from treewright.rules import RuleSet
     from treewright.tree.nodes import Node, Nodes
     from treewright.tree.paths import Path
     from treewright.tree.rules import Rules
@@ -331,6 +332,12 @@ class Tree:
         from treewright.tree.rules import extract_rules
 
         return extract_rules(self)
+
+    def rule_set(self) -> RuleSet:
+        """The tree as a model made of rules, one per leaf."""
+        from treewright.rules import RuleSet
+
+        return RuleSet.from_tree(self)
 
     def to_svg(
         self,

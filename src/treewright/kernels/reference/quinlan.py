@@ -87,8 +87,7 @@ def multiway_test(
     known = codes >= 0
     cases, everything = weight[known].sum(), weight.sum()
     parts = [
-        class_weights(y[codes == c], weight[codes == c], n_classes)
-        for c in np.unique(codes[known])
+        class_weights(y[codes == c], weight[codes == c], n_classes) for c in np.unique(codes[known])
     ]
     items = [part.sum() for part in parts]
     if sum(item >= min_items - tolerance for item in items) < 2:
