@@ -19,6 +19,7 @@ from footprint import table as encoding
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
+from rules import growth as rules
 from speed import Settings, fit_case, iris, predict, scaling
 
 Case = Callable[[Settings], Iterator[Result | Skipped]]
@@ -33,6 +34,7 @@ CASES: dict[str, Case] = {
     "predict": predict,
     "adult": adult,
     "scaling": scaling,
+    "rules": rules,
     "table": encoding,
     "memory": memory,
     "import": imports,
