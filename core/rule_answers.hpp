@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rules.hpp"
+#include "threads.hpp"
 
 namespace treewright::rules {
 
@@ -28,7 +29,7 @@ struct SortedFeature {
   bool empty() const { return order.empty(); }
 
   SortedFeature() = default;
-  SortedFeature(const std::vector<double>& column) : order(column.size()) {
+  explicit SortedFeature(const std::vector<double>& column) : order(column.size()) {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
       return column[a] < column[b] || (column[a] == column[a] && column[b] != column[b]);
@@ -75,28 +76,33 @@ struct SortedFeature {
 struct SortedFeatures {
   std::vector<SortedFeature> features;  // empty for those that are not sorted
 
-  SortedFeatures(const RuleModel& model, const Input& input)
+  template <class Poll>
+  SortedFeatures(const RuleModel& model, const Input& input, int n_threads, Poll& poll)
       : features(model.n_categories.size()) {
-    constexpr std::int64_t most_bytes = std::int64_t{1} << 28;
     std::vector<std::int32_t> compared;
     for (const Test& test : model.tests)
       if (test.kind == Test::interval) compared.push_back(test.feature);
     std::sort(compared.begin(), compared.end());
     compared.erase(std::unique(compared.begin(), compared.end()), compared.end());
-    const std::int64_t bytes = 20 * input.n_rows;  // order, values and marks of one feature
-    Piece piece(model);
-    for (const std::int32_t f : compared) {
-      if (++n_sorted_ * bytes > most_bytes) return;
-      std::vector<double> column(input.n_rows);
-      for (std::int64_t start = 0; start < input.n_rows; start += max_piece)
-        piece.read(input, f, start, std::min<std::int64_t>(max_piece, input.n_rows - start),
-                   column.data() + start);
-      features[f] = SortedFeature(column);
-    }
+    constexpr std::int64_t most_bytes = std::int64_t{1} << 28;
+    const std::int64_t bytes = 20 * input.n_rows + 1;  // order, values and marks of a feature
+    const std::int64_t n = std::min(std::ssize(compared), most_bytes / bytes);
+    parallel_for(n, n_threads,
+                 [&](std::int64_t i, int) {
+                   features[compared[i]] = SortedFeature(column(model, input, compared[i]));
+                 },
+                 poll);
   }
 
  private:
-  std::int64_t n_sorted_ = 0;
+  static std::vector<double> column(const RuleModel& model, const Input& input, std::int32_t f) {
+    Piece piece(model);
+    std::vector<double> values(input.n_rows);
+    for (std::int64_t start = 0; start < input.n_rows; start += max_piece)
+      piece.read(input, f, start, std::min<std::int64_t>(max_piece, input.n_rows - start),
+                 values.data() + start);
+    return values;
+  }
 };
 
 // Answers of one thread, kept up to a budget.

@@ -161,11 +161,12 @@ class Subset {
 };
 
 // Every subset, by a Gray code; the first of the cheapest.
-std::vector<std::uint8_t> try_all(Subset& subset, std::int64_t n_rules) {
+std::vector<std::uint8_t> try_all(Subset& subset, std::int64_t n_rules, Signals& signals) {
   std::vector<std::uint8_t> best = subset.chosen();
   double least = subset.cost();
   for (std::uint64_t i = 1; i < std::uint64_t{1} << n_rules; ++i) {
     subset.flip(std::countr_zero(i));
+    signals();
     if (subset.cost() >= least - kLeastSaving) continue;
     least = subset.cost();
     best = subset.chosen();
@@ -201,8 +202,8 @@ std::vector<std::uint8_t> choose(const Coverage& coverage, std::span<const doubl
                                  double share, double unit, std::int64_t most_exhaustive) {
   const std::int64_t n = coverage.n_rules();
   Subset none(coverage, bits, share, unit);
-  if (n <= most_exhaustive) return try_all(none, n);
   Signals signals;
+  if (n <= most_exhaustive) return try_all(none, n, signals);
   Subset all(coverage, bits, share, unit);
   for (std::int64_t r = 0; r < n; ++r) all.flip(r);
   climb(none, n, signals);

@@ -208,11 +208,11 @@ class Matcher {
     auto covered = allocate(double{}, n_rules());
     auto wrong = allocate(double{}, n_rules());
     constexpr std::int64_t chunk = 16;  // neighbours share tests
-    const SortedFeatures sorted(model_, input);
+    std::optional<SortedFeatures> sorted;
     std::vector<std::unique_ptr<Generaliser>> own(n_threads);
     auto body = [&, labels = outcome.data()](std::int64_t c, int thread) {
       if (!own[thread])
-        own[thread] = std::make_unique<Generaliser>(model_, learning, rules, sorted, input);
+        own[thread] = std::make_unique<Generaliser>(model_, learning, rules, *sorted, input);
       for (std::int64_t r = c * chunk; r < std::min(n_rules(), (c + 1) * chunk); ++r) {
         const Support s = own[thread]->run(r, labels[r], kept.data() + model_.rule_offset[r]);
         covered.data()[r] = static_cast<double>(s.covered) * weights.unit;
@@ -221,7 +221,9 @@ class Matcher {
     };
     {
       nb::gil_scoped_release release;
-      parallel_for((n_rules() + chunk - 1) / chunk, n_threads, body, Signals());
+      Signals signals;
+      sorted.emplace(model_, input, n_threads, signals);
+      parallel_for((n_rules() + chunk - 1) / chunk, n_threads, body, signals);
     }
     return nb::make_tuple(kept, covered, wrong);
   }
