@@ -1,4 +1,4 @@
-"""Benchmarks: treewright beside scikit-learn and rpart, in one run on one machine.
+"""Benchmarks: treewright beside scikit-learn, rpart and Weka, in one run on one machine.
 
 Run with ``make bench``, or ``python benchmarks/run.py --quick --only full depth8``. Prints a table
 and writes it, with every single time, to bench-output. What is measured and how to read it:
@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from chaid import chaid
 from footprint import imports, memory
 from footprint import table as encoding
+import quinlan
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
@@ -33,6 +35,9 @@ CASES: dict[str, Case] = {
     "iris": iris,
     "predict": predict,
     "adult": adult,
+    "chaid": chaid,
+    "c45_adult": quinlan.adult,
+    "c45_mixed": quinlan.mixed,
     "scaling": scaling,
     "rules": rules,
     "table": encoding,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
     from treewright.learners.cart import CARTClassifier, CARTRegressor
+    from treewright.learners.chaid import CHAIDClassifier, CHAIDRegressor
+    from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
     from treewright.tree.tree import Tree
@@ -29,6 +31,10 @@ __all__ = [
     "C45Rules",
     "CARTClassifier",
     "CARTRegressor",
+    "CHAIDClassifier",
+    "CHAIDRegressor",
+    "CTreeClassifier",
+    "CTreeRegressor",
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
@@ -47,6 +53,10 @@ _HOMES = {
     "C45Rules": "treewright.learners.c45_rules",
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
+    "CHAIDClassifier": "treewright.learners.chaid",
+    "CHAIDRegressor": "treewright.learners.chaid",
+    "CTreeClassifier": "treewright.learners.ctree",
+    "CTreeRegressor": "treewright.learners.ctree",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",

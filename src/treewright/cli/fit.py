@@ -29,6 +29,8 @@ LEARNERS: dict[str, dict[Task, str]] = {
     "c45": {Task.classification: "C45Classifier"},
     "c45rules": {Task.classification: "C45Rules"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
+    "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
+    "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
 }
