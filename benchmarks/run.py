@@ -21,6 +21,7 @@ from footprint import table as encoding
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
+from rules import growth as rules
 from speed import Settings, fit_case, iris, predict, scaling
 
 Case = Callable[[Settings], Iterator[Result | Skipped]]
@@ -38,6 +39,7 @@ CASES: dict[str, Case] = {
     "c45_adult": quinlan.adult,
     "c45_mixed": quinlan.mixed,
     "scaling": scaling,
+    "rules": rules,
     "table": encoding,
     "memory": memory,
     "import": imports,
