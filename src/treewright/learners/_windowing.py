@@ -54,7 +54,10 @@ def best_of_windows(
     best, fewest = None, np.inf
     for _ in range(trials):
         tree = send_down(
-            grow_by_window(training, grow, random), training.table, training.y, training.sample_weight
+            grow_by_window(training, grow, random),
+            training.table,
+            training.y,
+            training.sample_weight,
         )
         finished = finish(tree, training)
         expected = finished.extras.get("expected_errors")

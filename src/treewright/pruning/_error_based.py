@@ -165,9 +165,7 @@ def prune_table(
     return _rebuild(tree, pruned)
 
 
-def send_down(
-    tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None
-) -> Tree:
+def send_down(tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None) -> Tree:
     """The same tree with the counts of other rows than those it was grown from."""
     rules = error_rules(0.25, "release8", False) | {"prune": False}
     sent = prune_table(tree, table, y, weight, rules)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.kernels.reference.quinlan import class_weights
+
 __all__ = ["Part", "added_errors", "prune"]
 
 Floats = NDArray[np.float64]
@@ -46,7 +48,7 @@ def prune(
     part: Part, weight: Floats, y: NDArray[np.int32], branches: Branches, rules: dict[str, Any]
 ) -> Part:
     """The pruned subtree for rows of the given weights; 0 for those that are elsewhere."""
-    value = np.bincount(y, weight, rules["n_classes"])
+    value = class_weights(y, weight, rules["n_classes"])
     part = replace(part, value=value)
     if not part.branches or not weight.any():
         return replace(part, branches=())
@@ -89,8 +91,10 @@ def _send(
     part: Part, weight: Floats, y: NDArray[np.int32], branches: Branches, rules: dict[str, Any]
 ) -> Part:
     """The subtree with the class weights of other rows."""
-    value = np.bincount(y, weight, rules["n_classes"])
-    below = zip(part.branches, _divide(part, weight, branches), strict=True) if part.branches else ()
+    value = class_weights(y, weight, rules["n_classes"])
+    below = (
+        zip(part.branches, _divide(part, weight, branches), strict=True) if part.branches else ()
+    )
     sent = tuple(_send(child, share, y, branches, rules) for child, share in below)
     return Part(part.source, value, sent)
 
