@@ -73,7 +73,7 @@ struct Scratch {
   u32 epoch = 0;
   std::vector<i64> dense;      // dense table of small features
   std::vector<u32> counts;     // the same for classes without weights
-  std::vector<i64> left, right, known;
+  std::vector<i64> left, right, known, sums;
   std::vector<double> numbers, more_numbers;
   std::vector<u32> map;        // instance → instance of a child block
   std::vector<char> bytes;
