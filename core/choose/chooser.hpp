@@ -87,7 +87,7 @@ struct Scratch {
   u32 epoch = 0;
   std::vector<i64> dense;      // table over the codes of one feature
   std::vector<i64> turns;      // a second one, taken in turn
-  std::vector<i64> left, right, known;
+  std::vector<i64> left, right, known, sums;
   std::vector<double> numbers, more_numbers;
   std::vector<u32> map;        // instance → instance of a child block
   std::vector<char> bytes;
