@@ -16,6 +16,7 @@ from pathlib import Path
 
 from footprint import imports, memory
 from footprint import table as encoding
+from inference import ctree
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
@@ -32,6 +33,7 @@ CASES: dict[str, Case] = {
     "iris": iris,
     "predict": predict,
     "adult": adult,
+    "ctree": ctree,
     "scaling": scaling,
     "table": encoding,
     "memory": memory,

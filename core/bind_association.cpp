@@ -64,12 +64,14 @@ class Associator {
     }
   }
 
-  nb::dict test(const Array<i64>& rows, nb::object weights, const std::vector<i32>& features) {
+  nb::dict test(const Array<i64>& rows, nb::object weights, const std::vector<i32>& features,
+                bool with_covariance) {
     const RowSet set = row_set(rows, weights);
     std::vector<Association> found;
     {
       nb::gil_scoped_release release;
-      found = associate(columns_, response_, set, features, n_threads_, check_signals);
+      found = associate(columns_, response_, set, features, with_covariance, n_threads_,
+                        check_signals);
     }
     std::vector<double> quadratic, maximum;
     std::vector<i32> rank;
@@ -78,6 +80,7 @@ class Associator {
       quadratic.push_back(a.quadratic);
       maximum.push_back(a.maximum);
       rank.push_back(a.rank);
+      if (!with_covariance) continue;
       level_weight.append(to_numpy(std::move(a.level_weight)));
       covariance.append(to_numpy(std::move(a.covariance)));
     }
@@ -146,7 +149,7 @@ void bind_association(nb::module_& m) {
            nb::arg("labels").none(), nb::arg("numbers").none(), nb::arg("width"),
            nb::arg("n_threads"))
       .def("test", &Associator::test, nb::arg("rows").noconvert(), nb::arg("weights").none(),
-           nb::arg("features"))
+           nb::arg("features"), nb::arg("with_covariance"))
       .def("split", &Associator::split, nb::arg("rows").noconvert(), nb::arg("weights").none(),
            nb::arg("feature"), nb::arg("form"), nb::arg("least_weight"), nb::arg("max_exhaustive"))
       .def("resample", &Associator::resample, nb::arg("rows").noconvert(),

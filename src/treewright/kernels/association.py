@@ -27,7 +27,7 @@ class Associations:
 
     ``rank`` is that of the covariance, the degrees of freedom of the quadratic form.
     ``level_weight`` (nominal features) and ``covariance`` (of the response, flat) are what the
-    distribution of the maximum depends on.
+    distribution of the maximum depends on; empty lists unless asked for.
     """
 
     quadratic: NDArray[np.float64]
@@ -76,7 +76,9 @@ class Associator:
         self._n_features = len(columns)
         for column, count in zip(columns, n_categories, strict=True):
             _check_column(column, count, self._n_rows)
-        self._table = (list(columns), list(n_categories), list(ordered))
+        # Columns of a matrix lie far apart: a copy pays off from the second node on.
+        columns = [np.ascontiguousarray(column) for column in columns]
+        self._table = (columns, list(n_categories), list(ordered))
         self._n_threads = n_threads
         labels = numbers = None
         if n_classes:
@@ -102,10 +104,11 @@ class Associator:
         rows: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
         features: Sequence[int],
+        with_covariance: bool = False,
     ) -> Associations:
         """Statistics of the given features over some rows."""
         self._check(rows, weights, features)
-        return Associations(**self._core.test(rows, weights, list(features)))
+        return Associations(**self._core.test(rows, weights, list(features), with_covariance))
 
     def split(
         self,

@@ -107,7 +107,8 @@ class ConditionalInference:
         """What the tests of the (drawn) features say."""
         settings = self._settings
         features = self._drawn(node)
-        found = self._kernel.test(node.rows, node.weights, features)
+        needs_distribution = settings.form == "maximum" and settings.adjust != "monte_carlo"
+        found = self._kernel.test(node.rows, node.weights, features, needs_distribution)
         every = found.quadratic if settings.form == "quadratic" else found.maximum
         tested = np.flatnonzero(~np.isnan(every))
         statistic, feature = every[tested], np.asarray(features, np.int32)[tested]
