@@ -49,6 +49,7 @@ class Settings:
     max_surrogates: int = 0
     multiway: bool = False
     seed: int = 0
+    weight_scale: float = 1.0
 
 
 class ConditionalInference:
@@ -90,6 +91,8 @@ class ConditionalInference:
 
     def __call__(self, node: GrowingNode) -> ProposedSplit | NoSplit | None:
         settings = self._settings
+        if node.weights is not None and settings.weight_scale != 1.0:
+            node = replace(node, weights=node.weights * settings.weight_scale)
         total = float(len(node.rows) if node.weights is None else node.weights.sum())
         if total < settings.min_split or total < 2 * settings.min_leaf:
             return None
