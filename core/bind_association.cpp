@@ -54,6 +54,7 @@ class Associator {
       c.type = a.dtype() == nb::dtype<float>()    ? ColumnType::f32
                : a.dtype() == nb::dtype<double>() ? ColumnType::f64
                                                   : ColumnType::code;
+      n_rows_ = static_cast<i64>(a.shape(0));
       columns_.push_back(c);
     }
     response_.width = width;
@@ -124,10 +125,13 @@ class Associator {
   }
 
  private:
-  static RowSet row_set(const Array<i64>& rows, const nb::object& weights) {
+  RowSet row_set(const Array<i64>& rows, const nb::object& weights) const {
     RowSet set;
     set.rows = rows.data();
     set.n = static_cast<i64>(rows.shape(0));
+    u64 largest = 0;  // a negative number is a huge one
+    for (i64 i = 0; i < set.n; ++i) largest = std::max(largest, static_cast<u64>(set.rows[i]));
+    if (set.n && largest >= static_cast<u64>(n_rows_)) throw nb::value_error("a row is out of range");
     if (!weights.is_none()) set.weights = nb::cast<Array<double>>(weights).data();
     return set;
   }
@@ -136,6 +140,7 @@ class Associator {
   nb::object held_labels_, held_numbers_;
   std::vector<Column> columns_;
   Response response_;
+  i64 n_rows_ = 0;
   int n_threads_ = 1;
 };
 

@@ -146,8 +146,9 @@ class Associator:
         weights: NDArray[np.float64] | None,
         features: Sequence[int],
     ) -> None:
-        if rows.ndim != 1 or (len(rows) and (rows.min() < 0 or rows.max() >= self._n_rows)):
-            raise ValueError("a row is out of range")
+        # whether rows lie in the table is looked at as they are read
+        if rows.ndim != 1 or rows.dtype != np.int64:
+            raise ValueError("rows must be a vector of int64")
         if weights is not None and weights.shape != rows.shape:
             raise ValueError("weights must have one entry per row")
         if any(not 0 <= feature < self._n_features for feature in features):

@@ -153,15 +153,13 @@ class ConditionalInference:
 
         Of equal p-values the larger statistic wins, of equal statistics the later column.
         """
+        alpha = self._settings.alpha
         if self._settings.adjust is None:
-            left = np.flatnonzero(tests.statistic > 1.0 - self._settings.alpha).tolist()
+            significant = tests.statistic > 1.0 - alpha
         else:
-            with np.errstate(divide="ignore"):
-                none, limit = (
-                    np.log1p(-np.exp(tests.log_adjusted_p)),
-                    np.log1p(-self._settings.alpha),
-                )
-            left = np.flatnonzero(none > limit).tolist()
+            # p-values near 1 may round to 1, and with alpha=1 they do not matter
+            significant = (tests.log_adjusted_p < np.log(alpha)) | (alpha == 1.0)
+        left: list[int] = significant.nonzero()[0].tolist()
         order: list[int] = []
         while left and len(order) < self._settings.split_try:
             best = left

@@ -140,7 +140,7 @@ class _ChooserBridge:
 def _test(proposal: ProposedSplit | ProposedSurrogate) -> dict[str, Any]:
     """The test of a proposal, as the core reads it."""
     nominal = len(proposal.codes) > 0
-    order = np.argsort(proposal.codes)
+    order = np.argsort(proposal.codes) if nominal else ()
     return {
         "kind": int(SplitKind.CODES if nominal else SplitKind.BREAKS),
         "feature": int(proposal.feature),
