@@ -410,7 +410,7 @@ std::vector<Association> associate(const std::vector<Column>& columns, const Res
   const NodeResponse y(response, set);
   const Moments whole(y, set, nullptr);
   const i64 n = static_cast<i64>(features.size());
-  const int team = set.n * n < 60000 ? 1 : n_threads;
+  const int team = set.n * n < 200000 ? 1 : n_threads;
   std::vector<Buffers> buffers(team);
   parallel_for(n, team,
                [&](i64 i, int thread) {
