@@ -18,6 +18,7 @@ import quinlan
 from chaid import chaid
 from footprint import imports, memory
 from footprint import table as encoding
+from inference import ctree
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
@@ -38,6 +39,7 @@ CASES: dict[str, Case] = {
     "chaid": chaid,
     "c45_adult": quinlan.adult,
     "c45_mixed": quinlan.mixed,
+    "ctree": ctree,
     "scaling": scaling,
     "rules": rules,
     "table": encoding,

@@ -1,8 +1,10 @@
 #include "association.hpp"
 
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "association_sample.hpp"
 #include "philox.hpp"
@@ -13,39 +15,50 @@ namespace {
 
 // One feature against one response: everything of the test but M itself.
 struct Design {
-  std::vector<double> x;             // numbers: centred, at most 1 in size
+  std::vector<double> x;             // numbers: centred, at most 2 in size
   std::vector<double> group_weight;  // nominal: n_j
   std::vector<double> c;             // diagonal of C
   double weight = 0;                 // n
+  double rest = 0;                   // numbers: Σ w x, nearly 0
   bool varies = false;
 
-  Design(const KnownValues& known, const RowSet& set, double total) : weight(total) {
-    if (known.is_nominal()) {
-      group_weight.assign(known.codes.size(), 0);
-      for (i64 i = 0; i < known.size(); ++i) {
-        group_weight[known.group[i]] += set.weight(known.position(i));
-      }
-      for (double n : group_weight) c.push_back(n * (weight - n) / (weight - 1));
-      varies = group_weight.size() > 1;
-      return;
-    }
-    double mean = 0, largest = 0, squares = 0, rest = 0;
-    for (i64 i = 0; i < known.size(); ++i) mean += set.weight(known.position(i)) * known.x[i];
-    mean /= weight;
-    x.resize(known.x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      x[i] = known.x[i] - mean;
-      largest = std::max(largest, std::abs(x[i]));
-    }
-    const auto ends = std::minmax_element(known.x.begin(), known.x.end());
-    varies = !known.x.empty() && *ends.first < *ends.second && largest > 0;
-    if (!varies) return;
+  void fit(const KnownValues& known, const RowSet& set, double total) {
+    weight = total;
+    group_weight.clear();
+    c.clear();
+    known.is_nominal() ? fit_groups(known, set) : fit_numbers(known, set);
+  }
+
+  void fit_groups(const KnownValues& known, const RowSet& set) {
+    group_weight.assign(known.codes.size(), 0);
     for (i64 i = 0; i < known.size(); ++i) {
-      const double w = set.weight(known.position(i));
-      x[i] /= largest;
-      rest += w * x[i];
-      squares += w * x[i] * x[i];
+      group_weight[known.group[i]] += set.weight(known.position(i));
     }
+    for (double n : group_weight) c.push_back(n * (weight - n) / (weight - 1));
+    varies = group_weight.size() > 1;
+  }
+
+  void fit_numbers(const KnownValues& known, const RowSet& set) {
+    varies = known.low < known.high;
+    if (!varies) return;
+    // Relative to the middle first: the sum of huge numbers may be infinite.
+    const double middle = known.low / 2 + known.high / 2;
+    const double unit = 1 / std::max(known.high - middle, middle - known.low);
+    const i64 n = known.size();
+    if (static_cast<i64>(x.size()) < n) x.resize(n);
+    double* to = x.data();
+    const double* from = known.x.data();
+    const auto w = [&](i64 i) { return set.weights ? set.weight(known.position(i)) : 1.0; };
+    const double sum = sum_of(n, [&](i64 i) {
+      to[i] = (from[i] - middle) * unit;
+      return w(i) * to[i];
+    });
+    const double mean = sum / weight;
+    const double squares = sum_of(n, [&](i64 i) {
+      to[i] -= mean;
+      return w(i) * to[i] * to[i];
+    });
+    rest = sum_of(n, [&](i64 i) { return w(i) * to[i]; });
     c.assign(1, (weight * squares - rest * rest) / (weight - 1));
   }
 
@@ -80,40 +93,57 @@ void linear_statistic(const Design& design, const KnownValues& known, const Node
                       std::vector<double>& m) {
   const i32 q = y.width;
   m.assign(static_cast<std::size_t>(design.n_groups()) * q, 0);
-  double rest = 0;
-  for (i64 i = 0; i < known.size(); ++i) {
-    const double w = set.weight(known.position(i));
-    if (known.is_nominal()) {
+  const i64 n = known.size();
+  if (known.is_nominal()) {
+    for (i64 i = 0; i < n; ++i) {
+      const double w = set.weight(known.position(i));
       y.add(partner(i), w, m.data() + static_cast<std::size_t>(known.group[i]) * q);
-    } else {
-      y.add(partner(i), w * design.x[i], m.data());
-      rest += w * design.x[i];
+    }
+  } else if (y.is_classes() && q == 2 && !set.weights) {
+    const double* x = design.x.data();
+    const i32* label = y.label.data();
+    m[1] = sum_of(n, [&](i64 i) { return label[partner(i)] * x[i]; });
+    m[0] = design.rest - m[1];
+  } else {
+    for (i64 i = 0; i < n; ++i) {
+      y.add(partner(i), set.weight(known.position(i)) * design.x[i], m.data());
     }
   }
   for (i32 j = 0; j < design.n_groups(); ++j) {
-    const double g = known.is_nominal() ? design.group_weight[j] : rest;
+    const double g = known.is_nominal() ? design.group_weight[j] : design.rest;
     for (i32 k = 0; k < q; ++k) m[static_cast<std::size_t>(j) * q + k] -= g * moments.mean[k];
   }
 }
 
+// Memory of one thread.
+struct Buffers {
+  KnownValues known;
+  Design design;
+  std::vector<double> m;
+};
+
 Association associate_one(const Column& column, const NodeResponse& y, const Moments& whole,
-                          const RowSet& set) {
+                          const RowSet& set, bool with_covariance, Buffers& buffers) {
   Association result;
-  const KnownValues known = read_known(column, set);
+  KnownValues& known = buffers.known;
+  read_known(column, set, known);
   if (!known.size()) return result;
   std::unique_ptr<Moments> own;
   if (known.has_gaps) own = std::make_unique<Moments>(y, set, &known.at);
   const Moments& moments = own ? *own : whole;
   if (moments.rank < 1 || !(moments.weight > 1)) return result;
-  const Design design(known, set, moments.weight);
+  Design& design = buffers.design;
+  design.fit(known, set, moments.weight);
   if (!design.varies) return result;
-  std::vector<double> m;
+  std::vector<double>& m = buffers.m;
   linear_statistic(design, known, y, moments, set, [&](i64 i) { return known.position(i); }, m);
   result.quadratic = design.score(Form::quadratic, moments, m);
   result.maximum = std::sqrt(design.score(Form::maximum, moments, m));
   result.rank = design.rank(moments);
-  result.level_weight = design.group_weight;
-  result.covariance = moments.full_covariance();
+  if (with_covariance) {
+    result.level_weight = design.group_weight;
+    result.covariance = moments.full_covariance();
+  }
   return result;
 }
 
@@ -153,22 +183,46 @@ class SplitScore {
   std::vector<double> m_;
 };
 
+struct Ordered {
+  u64 key;  // orders as the value does
+  u32 at;
+};
+
+// Ascending and stable, byte by byte; bytes that are all the same cost nothing.
+std::vector<Ordered> sort_by_value(const KnownValues& known) {
+  const std::size_t n = static_cast<std::size_t>(known.count);
+  const std::vector<double>& x = known.x;
+  std::vector<Ordered> items(n), other(n);
+  std::vector<u32> counts(8 * 256, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const u64 bits = std::bit_cast<u64>(x[i] == 0 ? 0.0 : x[i]);  // −0 is 0
+    const u64 key = bits >> 63 ? ~bits : bits | (u64{1} << 63);
+    items[i] = {key, static_cast<u32>(i)};
+    for (int b = 0; b < 8; ++b) ++counts[b * 256 + ((key >> (8 * b)) & 255)];
+  }
+  for (int b = 0; b < 8; ++b) {
+    u32* count = counts.data() + b * 256;
+    if (!items.empty() && count[(items[0].key >> (8 * b)) & 255] == items.size()) continue;
+    u32 start = 0;
+    for (int digit = 0; digit < 256; ++digit) start += std::exchange(count[digit], start);
+    for (const Ordered& item : items) other[count[(item.key >> (8 * b)) & 255]++] = item;
+    items.swap(other);
+  }
+  return items;
+}
+
 void cut_ordered(const KnownValues& known, const NodeResponse& y, const RowSet& set,
                  SplitScore& score, BinarySplit& split) {
-  std::vector<i64> order(known.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](i64 a, i64 b) {
-    return known.x[a] != known.x[b] ? known.x[a] < known.x[b] : a < b;
-  });
+  const std::vector<Ordered> order = sort_by_value(known);
   Side left;
   left.sum.assign(y.width, 0);
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-    const i64 at = known.position(order[i]);
+    const i64 at = known.position(order[i].at);
     const double w = set.weight(at);
     left.weight += w;
     y.add(at, w, left.sum.data());
-    if (known.x[order[i]] < known.x[order[i + 1]] && score.offer(left)) {
-      split.value = known.x[order[i]];
+    if (order[i].key != order[i + 1].key && score.offer(left)) {
+      split.value = known.x[order[i].at];
       split.found = true;
     }
   }
@@ -328,18 +382,19 @@ struct Panel {
 
   void add(i32 place, const Column& column, Form form) {
     if (moments.rank < 1 || !(moments.weight > 1)) return;
-    KnownValues known = read_known(column, sorted.set);
-    Design design(known, sorted.set, moments.weight);
+    KnownValues known;
+    read_known(column, sorted.set, known);
+    Design design;
+    design.fit(known, sorted.set, moments.weight);
     if (!design.varies) return;
     std::vector<double> m;
     linear_statistic(design, known, y, moments, sorted.set, [](i64 i) { return i; }, m);
     const double observed = design.score(form, moments, m);
     // Sorted too: a permutation then pairs the same values whatever the order of the rows was.
     if (known.is_nominal()) {
-      std::sort(known.group.begin(), known.group.end());
+      std::sort(known.group.begin(), known.group.begin() + known.count);
     } else {
-      std::sort(known.x.begin(), known.x.end());
-      std::sort(design.x.begin(), design.x.end());
+      std::sort(design.x.begin(), design.x.begin() + known.count);
     }
     entries.push_back({place, std::move(known), std::move(design), observed});
   }
@@ -349,14 +404,19 @@ struct Panel {
 
 std::vector<Association> associate(const std::vector<Column>& columns, const Response& response,
                                    const RowSet& set, const std::vector<i32>& features,
-                                   int n_threads, const Poll& poll) {
+                                   bool with_covariance, int n_threads, const Poll& poll) {
   std::vector<Association> found(features.size());
   if (!set.n) return found;
   const NodeResponse y(response, set);
   const Moments whole(y, set, nullptr);
   const i64 n = static_cast<i64>(features.size());
-  parallel_for(n, set.n * n < 200000 ? 1 : n_threads,
-               [&](i64 i, int) { found[i] = associate_one(columns[features[i]], y, whole, set); },
+  const int team = set.n * n < 200000 ? 1 : n_threads;
+  std::vector<Buffers> buffers(team);
+  parallel_for(n, team,
+               [&](i64 i, int thread) {
+                 found[i] = associate_one(columns[features[i]], y, whole, set, with_covariance,
+                                          buffers[thread]);
+               },
                poll);
   return found;
 }
@@ -366,7 +426,8 @@ BinarySplit best_binary_split(const std::vector<Column>& columns, const Response
                               const SplitLimits& limits) {
   BinarySplit split;
   const NodeResponse y(response, set);
-  const KnownValues known = read_known(columns[feature], set);
+  KnownValues known;
+  read_known(columns[feature], set, known);
   if (!known.size()) return split;
   const Moments moments(y, set, known.positions());
   if (moments.rank < 1) return split;

@@ -41,6 +41,7 @@ struct RowSet {
 struct Association {
   double quadratic = kNoNumber, maximum = kNoNumber;  // NaN: nothing to test
   i32 rank = 0;                                       // of V ⊗ C: degrees of freedom
+  // Where asked for:
   std::vector<double> level_weight;  // nominal: weight of each category seen
   std::vector<double> covariance;    // V, width × width
 };
@@ -64,7 +65,7 @@ using Poll = std::function<void()>;
 
 std::vector<Association> associate(const std::vector<Column>& columns, const Response& response,
                                    const RowSet& set, const std::vector<i32>& features,
-                                   int n_threads, const Poll& poll);
+                                   bool with_covariance, int n_threads, const Poll& poll);
 
 BinarySplit best_binary_split(const std::vector<Column>& columns, const Response& response,
                               const RowSet& set, i32 feature, Form form, const SplitLimits& limits);

@@ -3,11 +3,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "association.hpp"
 
 namespace treewright {
+
+// Σ f(i) over i < n in four sums side by side: one after the other, each addition waits.
+template <class F>
+double sum_of(i64 n, F&& f) {
+  double lanes[4] = {0, 0, 0, 0};
+  i64 i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (i64 k = 0; k < 4; ++k) lanes[k] += f(i + k);
+  }
+  for (; i < n; ++i) lanes[0] += f(i);
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
 
 // Eigenvalues closer to zero than this, relative to the largest, are zero.
 constexpr double kRankTolerance = 1.4901161193847656e-08;  // √ε
@@ -82,6 +95,8 @@ class NodeResponse {
   void add(i64 i, double v, double* sum) const {
     if (is_classes()) {
       sum[label[i]] += v;
+    } else if (width == 1) {
+      sum[0] += v * h[i];
     } else {
       for (i32 k = 0; k < width; ++k) sum[k] += v * h[i * width + k];
     }
@@ -205,13 +220,23 @@ struct Moments {
 
 // A feature at the instances of a node where it is known.
 struct KnownValues {
-  std::vector<i64> at;     // positions in the node; empty if none is missing
+  // Of x and group the first `count` entries hold; the rest is memory of earlier features.
+  i64 count = 0;
   std::vector<double> x;   // continuous and ordinal: values
   std::vector<i32> group;  // nominal: place of each instance's category among those seen
   std::vector<i32> codes;  // nominal: categories seen, ascending
+  std::vector<i64> at;     // positions in the node, where there are gaps
   bool has_gaps = false;
+  double low = 0, high = 0;  // ends of x
 
-  i64 size() const { return static_cast<i64>(std::max(x.size(), group.size())); }
+  void clear() {
+    count = 0;
+    at.clear();
+    codes.clear();
+    has_gaps = false;
+    low = high = 0;
+  }
+  i64 size() const { return count; }
   i64 position(i64 i) const { return has_gaps ? at[i] : i; }
   const std::vector<i64>* positions() const { return has_gaps ? &at : nullptr; }
   bool is_nominal() const { return !codes.empty(); }
@@ -225,53 +250,86 @@ inline void number_groups(KnownValues& known, i32 n_categories) {
   const i64 n = known.size();
   if (n_categories <= 4 * n + 64) {
     std::vector<i32> place(n_categories, -1);
-    for (i32 c : known.group) place[c] = 0;
+    for (i64 i = 0; i < n; ++i) place[known.group[i]] = 0;
     for (i32 c = 0; c < n_categories; ++c) {
       if (place[c] < 0) continue;
       place[c] = static_cast<i32>(known.codes.size());
       known.codes.push_back(c);
     }
-    for (i32& c : known.group) c = place[c];
+    for (i64 i = 0; i < n; ++i) known.group[i] = place[known.group[i]];
     return;
   }
-  known.codes = known.group;
+  known.codes.assign(known.group.begin(), known.group.begin() + n);
   std::sort(known.codes.begin(), known.codes.end());
   known.codes.erase(std::unique(known.codes.begin(), known.codes.end()), known.codes.end());
-  for (i32& c : known.group) {
+  for (i64 i = 0; i < n; ++i) {
+    i32& c = known.group[i];
     c = static_cast<i32>(std::lower_bound(known.codes.begin(), known.codes.end(), c) -
                          known.codes.begin());
   }
 }
 
-inline KnownValues read_known(const Column& column, const RowSet& set) {
-  KnownValues known;
-  const bool nominal = is_nominal(column);
-  (nominal ? known.group.reserve(set.n) : known.x.reserve(set.n));
-  const auto miss = [&](i64 i) {
-    if (known.has_gaps) return;
-    known.has_gaps = true;
-    for (i64 j = 0; j < i; ++j) known.at.push_back(j);
-  };
+// Copies the values that are no gaps, T from the column, to `out`.
+template <class T, class Out>
+void gather(const Column& column, const RowSet& set, KnownValues& known, std::vector<Out>& out) {
+  const char* data = static_cast<const char*>(column.data);
+  if (static_cast<i64>(out.size()) < set.n) out.resize(set.n);
+  i64 n = 0;
   for (i64 i = 0; i < set.n; ++i) {
-    if (column.type == ColumnType::code) {
-      const i32 code = column.code(set.rows[i]);
-      if (code < 0) {
-        miss(i);
-        continue;
-      }
-      nominal ? known.group.push_back(code) : known.x.push_back(code);
+    const T x = *reinterpret_cast<const T*>(data + set.rows[i] * column.stride);
+    out[n] = static_cast<Out>(x);
+    if constexpr (std::is_integral_v<T>) {
+      n += x >= 0;
     } else {
-      const double x = column.value(set.rows[i]);
-      if (x != x) {
-        miss(i);
-        continue;
-      }
-      known.x.push_back(x);
+      n += x == x;
     }
-    if (known.has_gaps) known.at.push_back(i);
   }
-  if (nominal) number_groups(known, column.n_categories);
-  return known;
+  known.count = n;
+  known.has_gaps = n < set.n;
+  if (!known.has_gaps) return;
+  for (i64 i = 0; i < set.n; ++i) {
+    const T x = *reinterpret_cast<const T*>(data + set.rows[i] * column.stride);
+    if (std::is_integral_v<T> ? x >= T{0} : x == x) known.at.push_back(i);
+  }
+}
+
+inline void find_ends(KnownValues& known) {
+  const i64 n = known.count;
+  if (!n) return;
+  const double* x = known.x.data();
+  double low[4], high[4];
+  for (int k = 0; k < 4; ++k) low[k] = high[k] = x[0];
+  i64 i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (int k = 0; k < 4; ++k) {
+      low[k] = x[i + k] < low[k] ? x[i + k] : low[k];
+      high[k] = x[i + k] > high[k] ? x[i + k] : high[k];
+    }
+  }
+  for (; i < n; ++i) {
+    low[0] = std::min(low[0], x[i]);
+    high[0] = std::max(high[0], x[i]);
+  }
+  known.low = *std::min_element(low, low + 4);
+  known.high = *std::max_element(high, high + 4);
+}
+
+// Reads into `known`, whose memory is used again: fresh memory costs more than the reading.
+inline void read_known(const Column& column, const RowSet& set, KnownValues& known) {
+  known.clear();
+  if (is_nominal(column)) {
+    gather<i32>(column, set, known, known.group);
+    number_groups(known, column.n_categories);
+    return;
+  }
+  if (column.type == ColumnType::code) {
+    gather<i32>(column, set, known, known.x);
+  } else if (column.type == ColumnType::f32) {
+    gather<float>(column, set, known, known.x);
+  } else {
+    gather<double>(column, set, known, known.x);
+  }
+  find_ends(known);
 }
 
 }  // namespace treewright

@@ -54,6 +54,7 @@ class Associator {
       c.type = a.dtype() == nb::dtype<float>()    ? ColumnType::f32
                : a.dtype() == nb::dtype<double>() ? ColumnType::f64
                                                   : ColumnType::code;
+      n_rows_ = static_cast<i64>(a.shape(0));
       columns_.push_back(c);
     }
     response_.width = width;
@@ -64,12 +65,14 @@ class Associator {
     }
   }
 
-  nb::dict test(const Array<i64>& rows, nb::object weights, const std::vector<i32>& features) {
+  nb::dict test(const Array<i64>& rows, nb::object weights, const std::vector<i32>& features,
+                bool with_covariance) {
     const RowSet set = row_set(rows, weights);
     std::vector<Association> found;
     {
       nb::gil_scoped_release release;
-      found = associate(columns_, response_, set, features, n_threads_, check_signals);
+      found = associate(columns_, response_, set, features, with_covariance, n_threads_,
+                        check_signals);
     }
     std::vector<double> quadratic, maximum;
     std::vector<i32> rank;
@@ -78,6 +81,7 @@ class Associator {
       quadratic.push_back(a.quadratic);
       maximum.push_back(a.maximum);
       rank.push_back(a.rank);
+      if (!with_covariance) continue;
       level_weight.append(to_numpy(std::move(a.level_weight)));
       covariance.append(to_numpy(std::move(a.covariance)));
     }
@@ -121,10 +125,13 @@ class Associator {
   }
 
  private:
-  static RowSet row_set(const Array<i64>& rows, const nb::object& weights) {
+  RowSet row_set(const Array<i64>& rows, const nb::object& weights) const {
     RowSet set;
     set.rows = rows.data();
     set.n = static_cast<i64>(rows.shape(0));
+    u64 largest = 0;  // a negative number is a huge one
+    for (i64 i = 0; i < set.n; ++i) largest = std::max(largest, static_cast<u64>(set.rows[i]));
+    if (set.n && largest >= static_cast<u64>(n_rows_)) throw nb::value_error("a row is out of range");
     if (!weights.is_none()) set.weights = nb::cast<Array<double>>(weights).data();
     return set;
   }
@@ -133,6 +140,7 @@ class Associator {
   nb::object held_labels_, held_numbers_;
   std::vector<Column> columns_;
   Response response_;
+  i64 n_rows_ = 0;
   int n_threads_ = 1;
 };
 
@@ -146,7 +154,7 @@ void bind_association(nb::module_& m) {
            nb::arg("labels").none(), nb::arg("numbers").none(), nb::arg("width"),
            nb::arg("n_threads"))
       .def("test", &Associator::test, nb::arg("rows").noconvert(), nb::arg("weights").none(),
-           nb::arg("features"))
+           nb::arg("features"), nb::arg("with_covariance"))
       .def("split", &Associator::split, nb::arg("rows").noconvert(), nb::arg("weights").none(),
            nb::arg("feature"), nb::arg("form"), nb::arg("least_weight"), nb::arg("max_exhaustive"))
       .def("resample", &Associator::resample, nb::arg("rows").noconvert(),

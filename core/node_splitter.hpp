@@ -280,6 +280,7 @@ class NodeSplitter {
     NodeFacts facts;
     facts.depth = node.depth;
     facts.path = node.path;
+    facts.rows.reserve(node.size());
     for (i64 i = node.begin; i < node.end; ++i) facts.rows.push_back(block.row(block.ids[i]));
     if (!p_.unit) {
       for (i64 i = node.begin; i < node.end; ++i) {

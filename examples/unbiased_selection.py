@@ -56,6 +56,10 @@ def shares(n_sets):
 
 def figure(table, path):
     """Both learners side by side; the line is the share of a fair choice."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    matplotlib.rcParams.update({"svg.hashsalt": "treewright", "svg.fonttype": "none"})
     from matplotlib import pyplot as plt
 
     fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.2), sharey=True, sharex=True)
@@ -70,7 +74,7 @@ def figure(table, path):
 
 
 if __name__ == "__main__":
-    table = shares(n_sets=500)
+    table = shares(n_sets=2000 if len(sys.argv) > 1 else 50)
     print((100 * table).round(1).to_string())
     if len(sys.argv) > 1:
         figure(table, sys.argv[1])

@@ -55,8 +55,9 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "CTreeRegressor": [
         {"missing": "surrogate", "max_surrogates": 2, "alpha": 0.5, "min_samples_leaf": 3},
-        {"missing": "fractional", "adjust": "monte_carlo", "n_resamples": 99},
-        {"test_statistic": "maximum", "nominal_split": "multiway", "max_features": 0.5},
+        {"missing": "fractional"},
+        {"adjust": "monte_carlo", "n_resamples": 499},
+        {"test_statistic": "maximum", "nominal_split": "multiway"},
     ],
     "HuntClassifier": [
         {

@@ -95,6 +95,7 @@ class Associator:
         rows: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
         features: list[int],
+        with_covariance: bool,
     ) -> dict[str, Any]: ...
     def split(
         self,

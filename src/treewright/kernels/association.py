@@ -27,7 +27,7 @@ class Associations:
 
     ``rank`` is that of the covariance, the degrees of freedom of the quadratic form.
     ``level_weight`` (nominal features) and ``covariance`` (of the response, flat) are what the
-    distribution of the maximum depends on.
+    distribution of the maximum depends on; empty lists unless asked for.
     """
 
     quadratic: NDArray[np.float64]
@@ -76,7 +76,9 @@ class Associator:
         self._n_features = len(columns)
         for column, count in zip(columns, n_categories, strict=True):
             _check_column(column, count, self._n_rows)
-        self._table = (list(columns), list(n_categories), list(ordered))
+        # Columns of a matrix lie far apart: a copy pays off from the second node on.
+        columns = [np.ascontiguousarray(column) for column in columns]
+        self._table = (columns, list(n_categories), list(ordered))
         self._n_threads = n_threads
         labels = numbers = None
         if n_classes:
@@ -102,10 +104,11 @@ class Associator:
         rows: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
         features: Sequence[int],
+        with_covariance: bool = False,
     ) -> Associations:
         """Statistics of the given features over some rows."""
         self._check(rows, weights, features)
-        return Associations(**self._core.test(rows, weights, list(features)))
+        return Associations(**self._core.test(rows, weights, list(features), with_covariance))
 
     def split(
         self,
@@ -143,8 +146,9 @@ class Associator:
         weights: NDArray[np.float64] | None,
         features: Sequence[int],
     ) -> None:
-        if rows.ndim != 1 or (len(rows) and (rows.min() < 0 or rows.max() >= self._n_rows)):
-            raise ValueError("a row is out of range")
+        # whether rows lie in the table is looked at as they are read
+        if rows.ndim != 1 or rows.dtype != np.int64:
+            raise ValueError("rows must be a vector of int64")
         if weights is not None and weights.shape != rows.shape:
             raise ValueError("weights must have one entry per row")
         if any(not 0 <= feature < self._n_features for feature in features):

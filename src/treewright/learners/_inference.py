@@ -49,6 +49,7 @@ class Settings:
     max_surrogates: int = 0
     multiway: bool = False
     seed: int = 0
+    weight_scale: float = 1.0
 
 
 class ConditionalInference:
@@ -90,6 +91,8 @@ class ConditionalInference:
 
     def __call__(self, node: GrowingNode) -> ProposedSplit | NoSplit | None:
         settings = self._settings
+        if node.weights is not None and settings.weight_scale != 1.0:
+            node = replace(node, weights=node.weights * settings.weight_scale)
         total = float(len(node.rows) if node.weights is None else node.weights.sum())
         if total < settings.min_split or total < 2 * settings.min_leaf:
             return None
@@ -107,7 +110,8 @@ class ConditionalInference:
         """What the tests of the (drawn) features say."""
         settings = self._settings
         features = self._drawn(node)
-        found = self._kernel.test(node.rows, node.weights, features)
+        needs_distribution = settings.form == "maximum" and settings.adjust != "monte_carlo"
+        found = self._kernel.test(node.rows, node.weights, features, needs_distribution)
         every = found.quadratic if settings.form == "quadratic" else found.maximum
         tested = np.flatnonzero(~np.isnan(every))
         statistic, feature = every[tested], np.asarray(features, np.int32)[tested]
@@ -149,15 +153,13 @@ class ConditionalInference:
 
         Of equal p-values the larger statistic wins, of equal statistics the later column.
         """
+        alpha = self._settings.alpha
         if self._settings.adjust is None:
-            left = np.flatnonzero(tests.statistic > 1.0 - self._settings.alpha).tolist()
+            significant = tests.statistic > 1.0 - alpha
         else:
-            with np.errstate(divide="ignore"):
-                none, limit = (
-                    np.log1p(-np.exp(tests.log_adjusted_p)),
-                    np.log1p(-self._settings.alpha),
-                )
-            left = np.flatnonzero(none > limit).tolist()
+            # p-values near 1 may round to 1, and with alpha=1 they do not matter
+            significant = (tests.log_adjusted_p < np.log(alpha)) | (alpha == 1.0)
+        left: list[int] = significant.nonzero()[0].tolist()
         order: list[int] = []
         while left and len(order) < self._settings.split_try:
             best = left

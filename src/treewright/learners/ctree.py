@@ -17,12 +17,13 @@ of permutation statistics*.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
@@ -68,7 +69,9 @@ _OWN = {
     "min_samples_split": Parameter(
         [Interval(Integral, 2, None, closed="left")],
         "int",
-        "Weight a node needs before it is tested: the number of rows, where they have no weights.",
+        "Weight a node needs before it is tested: the number of rows, where they have no "
+        "weights. Weights count repeated rows; if they sum to less than the number of rows they "
+        "are scaled up to it.",
     ),
     "min_samples_leaf": Parameter(
         [Interval(Integral, 1, None, closed="left")],
@@ -122,6 +125,12 @@ _OWN = {
         "int",
         'Surrogate splits kept at each node: at least 1 with ``missing="surrogate"``, otherwise 0.',
     ),
+    "class_scores": Parameter(
+        ["array-like", dict, None],
+        "array-like or dict",
+        "Scores of classes that have an order, such as 1, 2, 3, in the order of ``classes_`` or "
+        "by class: tests then look for a trend. None takes classes without an order.",
+    ),
     "random_state": Parameter(
         ["random_state"],
         "int or RandomState",
@@ -139,18 +148,10 @@ class _ConditionalInferenceTree(TreeEstimator):
 
     def _recipe(self: Any, training: Training) -> Recipe:
         _check_surrogates(self)
-        weights = training.sample_weight
-        if self.adjust == "monte_carlo" and weights is not None and np.any(weights % 1):
-            raise DataError(
-                'adjust="monte_carlo" repeats rows by their weights, which must then be whole '
-                'numbers, got fractions in sample_weight; use adjust="bonferroni".'
-            )
+        _check_resampling(self, training)
+        response, n_classes = self._response(training)
         chooser = ConditionalInference(
-            training.table,
-            self._response(training),
-            self._n_response_classes(training),
-            self._settings(training),
-            threads(self.n_jobs),
+            training.table, response, n_classes, self._settings(training), threads(self.n_jobs)
         )
         return Recipe(
             self.criterion,
@@ -181,13 +182,14 @@ class _ConditionalInferenceTree(TreeEstimator):
             max_surrogates=self.max_surrogates,
             multiway=self.nominal_split == "multiway",
             seed=seed,
+            # Counts of repeated rows are at least 1; smaller weights, such as those of boosting,
+            # are shares of the rows.
+            weight_scale=max(1.0, training.n_rows / training.total_weight),
         )
 
-    def _response(self, training: Training) -> Any:
-        return training.y
-
-    def _n_response_classes(self, training: Training) -> int:
-        return len(training.target.classes)
+    def _response(self, training: Training) -> tuple[NDArray[Any], int]:
+        """What is tested: class codes and their number, or numbers and 0."""
+        return training.y, len(training.target.classes)
 
     def trace(self, node: int, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
         """Candidates at a node: the test of every feature.
@@ -205,6 +207,23 @@ class _ConditionalInferenceTree(TreeEstimator):
             As from ``tree_.node_tests(node)``.
         """
         return NodeTestTable.of_tree(self._fitted(), node)
+
+
+def _check_resampling(estimator: Any, training: Training) -> None:
+    """Permutations are of rows: refuse fractions of them."""
+    if estimator.adjust != "monte_carlo":
+        return
+    if estimator.missing == "fractional":
+        raise ParameterError(
+            'adjust="monte_carlo" permutes whole rows, but missing="fractional" divides those '
+            'with gaps; use missing="majority".'
+        )
+    weights = training.sample_weight
+    if weights is not None and np.any(weights % 1):
+        raise DataError(
+            'adjust="monte_carlo" repeats rows by their weights, which must then be whole '
+            'numbers, got fractions in sample_weight; use adjust="bonferroni".'
+        )
 
 
 def _check_surrogates(estimator: Any) -> None:
@@ -278,6 +297,7 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
     criterion = "gini"
     class_weight: ClassVar[None] = None
     cost_method: ClassVar[str] = "altered_priors"
+    class_scores: Any
 
     def __init__(
         self,
@@ -296,6 +316,7 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
         max_exhaustive: int = 15,
         missing: Literal["majority", "surrogate", "fractional"] = "majority",
         max_surrogates: int = 0,
+        class_scores: ArrayLike | Mapping[Any, float] | None = None,
         priors: ArrayLike | Mapping[Any, float] | Literal["uniform"] | None = None,
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
         categorical_features: Any = "from_dtype",
@@ -310,6 +331,34 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
+
+    def _response(self, training: Training) -> tuple[NDArray[Any], int]:
+        if self.class_scores is None:
+            return super()._response(training)
+        scores = _read_scores(self.class_scores, list(training.target.classes))
+        return scores[training.y], 0
+
+
+def _read_scores(given: Any, classes: list[Any]) -> NDArray[np.float64]:
+    """One finite number per class."""
+    if isinstance(given, Mapping):
+        if set(given) != set(classes):
+            odd = sorted(map(repr, set(given) ^ set(classes)))[0]
+            raise ParameterError(
+                f"class_scores must have one score for each class of y, but {odd} is in one of "
+                "them only; name all classes."
+            )
+        given = [given[label] for label in classes]
+    try:
+        scores = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        scores = np.empty(0)
+    if scores.shape != (len(classes),) or not np.isfinite(scores).all():
+        raise ParameterError(
+            f"class_scores must hold a finite number for each of the {len(classes)} classes, "
+            f"got {reprlib.repr(given)}; list them in the order of classes_."
+        )
+    return scores
 
 
 @parameters(**_OWN)

@@ -154,7 +154,7 @@ class _ChooserBridge:
 def _test(proposal: ProposedSplit | ProposedSurrogate) -> dict[str, Any]:
     """The test of a proposal, as the core reads it."""
     nominal = len(proposal.codes) > 0
-    order = np.argsort(proposal.codes)
+    order = np.argsort(proposal.codes) if nominal else ()
     return {
         "kind": int(SplitKind.CODES if nominal else SplitKind.BREAKS),
         "feature": int(proposal.feature),
@@ -370,5 +370,7 @@ def _with_decreases(grown: dict[str, Any], share: NDArray[np.float64]) -> NDArra
     part = grown["impurity"] * share
     first, count = grown["first_child"][unknown], grown["n_children"][unknown]
     below = np.concatenate([[0.0], np.cumsum(part)])
-    gain[unknown] = part[unknown] - (below[first + count] - below[first])
+    with np.errstate(invalid="ignore"):  # squares of huge numbers are infinite
+        decrease = part[unknown] - (below[first + count] - below[first])
+    gain[unknown] = np.where(np.isnan(decrease), np.inf, decrease)
     return gain

@@ -9,7 +9,7 @@ are often too small for a number.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,10 +82,10 @@ class NodeTests:
         log_p: ArrayLike,
         log_adjusted_p: ArrayLike,
     ) -> NodeTests:
-        """The tests at one node, whose number is not known yet."""
+        """The tests at one node, whose number is not known yet; arrays become read-only."""
         columns = (feature, statistic, df, log_p, log_adjusted_p)
         dtypes = list(TEST_DTYPES.values())[1:]
-        arrays = [np.array(c, dtype) for c, dtype in zip(columns, dtypes, strict=True)]
+        arrays = [np.asarray(c, dtype) for c, dtype in zip(columns, dtypes, strict=True)]
         return cls(np.zeros(len(arrays[0]), np.int32), *arrays)
 
     @classmethod
@@ -102,7 +102,7 @@ class NodeTests:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by field name, in field order."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: getattr(self, name) for name in TEST_DTYPES}
 
     def renumbered(self, new_id: NDArray[np.int32]) -> NodeTests:
         """The tests of nodes that remain, under their new ids; a negative one is gone."""

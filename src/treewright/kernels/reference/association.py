@@ -60,9 +60,7 @@ def best_split(
     values = np.unique(x).tolist()
     if is_nominal:
         others = values[1:]
-        lefts = [
-            (values[0], *some) for k in range(len(others)) for some in combinations(others, k)
-        ]
+        lefts = [(values[0], *some) for k in range(len(others)) for some in combinations(others, k)]
     else:
         lefts = [tuple(values[: i + 1]) for i in range(len(values) - 1)]
     best: tuple[float, tuple[Any, ...]] = (-np.inf, ())
