@@ -91,4 +91,4 @@ def adult() -> tuple[Any, Any] | None:
     for name in frame.columns:
         if kinds[name] == "nominal":
             frame[name] = frame[name].astype("category")
-    return frame.drop(columns="income"), frame["income"].to_numpy().astype(str)
+    return frame.drop(columns="income"), frame["income"].astype("category")

@@ -14,12 +14,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import quinlan
+from chaid import chaid
 from footprint import imports, memory
 from footprint import table as encoding
-import quinlan
+from inference import ctree
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
+from rules import growth as rules
 from speed import Settings, fit_case, iris, predict, scaling
 
 Case = Callable[[Settings], Iterator[Result | Skipped]]
@@ -33,9 +36,12 @@ CASES: dict[str, Case] = {
     "iris": iris,
     "predict": predict,
     "adult": adult,
+    "chaid": chaid,
     "c45_adult": quinlan.adult,
     "c45_mixed": quinlan.mixed,
+    "ctree": ctree,
     "scaling": scaling,
+    "rules": rules,
     "table": encoding,
     "memory": memory,
     "import": imports,

@@ -58,6 +58,7 @@ ErrorRules read_rules(const nb::dict& d) {
   rules.confidence = nb::cast<double>(d["confidence"]);
   rules.z = nb::cast<double>(d["z"]);
   rules.tail = nb::cast<double>(d["tail"]);
+  rules.least_tail = nb::cast<double>(d["least_tail"]);
   rules.tolerance = nb::cast<double>(d["tolerance"]);
   rules.prune = nb::cast<bool>(d["prune"]);
   rules.raise = nb::cast<bool>(d["raise_subtrees"]);

@@ -168,31 +168,48 @@ void copy_list(const nb::dict& d, const char* key, std::vector<T>& to) {
   if (d.contains(key)) to = nb::cast<std::vector<T>>(d[key]);
 }
 
-// The answer of a Python chooser: None, or a dict that describes a split.
-bool read_split(const nb::object& answer, const Problem& p, Split& split, i64& id) {
-  if (answer.is_none()) return false;
-  const auto d = nb::cast<nb::dict>(answer);
+Split read_split(const nb::dict& d) {
+  Split split;
   split.kind = static_cast<SplitKind>(get<int>(d, "kind"));
   split.feature = get<i32>(d, "feature");
   split.closed = get<bool>(d, "closed");
   split.n_branches = get<i32>(d, "n_branches");
   split.gain = get<double>(d, "gain");
   split.gap_branch = get<i32>(d, "gap_branch");
-  id = get<i64>(d, "id");
+  split.reversed = get<bool>(d, "reversed");
   copy_list(d, "breaks", split.breaks);
   copy_list(d, "codes", split.codes);
   copy_list(d, "branches", split.branches);
   copy_list(d, "term_feature", split.term_feature);
   copy_list(d, "term_weight", split.term_weight);
   if (split.n_branches < 2) throw nb::value_error("a split needs at least two branches");
-  return true;
+  return split;
 }
 
-AskPython ask_python(const nb::object& choose, const Problem& p) {
-  return [choose, &p](const NodeFacts& facts, Split& split, i64& id) {
+// What a Python chooser said: the number of its answer, then None or a split with surrogates.
+PythonAnswer read_answer(const nb::object& given) {
+  PythonAnswer answer;
+  if (given.is_none()) return answer;
+  const auto pair = nb::cast<nb::tuple>(given);
+  answer.id = nb::cast<i64>(pair[0]);
+  if (pair[1].is_none()) return answer;
+  const auto d = nb::cast<nb::dict>(pair[1]);
+  answer.is_split = true;
+  answer.split = read_split(d);
+  for (nb::handle item : nb::cast<nb::list>(d["surrogates"])) {
+    const auto row = nb::cast<nb::dict>(item);
+    answer.surrogates.push_back(
+        {read_split(row), get<double>(row, "agreement"), get<double>(row, "adjusted")});
+  }
+  return answer;
+}
+
+AskPython ask_python(const nb::object& choose) {
+  return [choose](NodeFacts facts) {
     nb::gil_scoped_acquire gil;
-    const nb::object weights = facts.weights.empty() ? nb::none() : to_numpy(facts.weights);
-    return read_split(choose(to_numpy(facts.rows), weights, facts.depth), p, split, id);
+    const nb::object weights =
+        facts.weights.empty() ? nb::none() : to_numpy(std::move(facts.weights));
+    return read_answer(choose(to_numpy(std::move(facts.rows)), weights, facts.depth, facts.path));
   };
 }
 
@@ -261,7 +278,7 @@ struct Call {
       chooser = chooser_for(params, problem);
       options.chooser = chooser.get();
     } else {
-      options.ask = ask_python(choose, problem);
+      options.ask = ask_python(choose);
       problem.searchable = false;
     }
     const nb::object progress = params["progress"];
@@ -291,7 +308,8 @@ nb::dict grow_tree(nb::list columns, nb::dict params) {
   FlatTree tree;
   {
     nb::gil_scoped_release release;
-    tree = assemble(call.problem, grow(call.problem, call.options));
+    Grown grown = grow(call.problem, call.options);
+    tree = assemble(call.problem, grown);
   }
   const Problem& p = call.problem;
   return tree_dict(std::move(tree), p.is_classification() ? p.targets.n_classes : p.targets.n_outputs);

@@ -16,7 +16,7 @@ double added_errors(double cases, double errors, const ErrorRules& r) {
     const double none = cases * (1 - std::exp(std::log(r.confidence) / cases));
     return none + errors * (added_errors(cases, 1.0, r) - none);
   }
-  if (errors + 0.5 >= cases) return std::max(r.tail * (cases - errors), 0.0);
+  if (errors + 0.5 >= cases) return std::max(r.tail * (cases - errors), r.least_tail);
   const double c = r.z * r.z, e = errors + 0.5;
   const double limit =
       (e + c / 2 + std::sqrt(c * (e * (1 - e / cases) + c / 4))) / (cases + c);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "types.hpp"
@@ -27,6 +28,7 @@ struct ErrorRules {
   double confidence = 0.25;
   double z = 0.6925;       // normal deviate of the confidence
   double tail = 0.67;      // share of the remaining cases added where nearly all are errors
+  double least_tail = -std::numeric_limits<double>::infinity();  // and the least it may add
   double tolerance = 0;    // differences up to this are none
   bool prune = true;       // otherwise rows are only sent down again
   bool raise = true;       // subtree raising

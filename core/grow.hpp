@@ -18,13 +18,20 @@
 
 namespace treewright {
 
-// Asks Python for the split of a node: rows and weights in, a Split or nothing out.
+// Asks Python for the split of a node: rows and weights in, a Split or none out.
 struct NodeFacts {
   std::vector<i64> rows;
   std::vector<double> weights;  // empty: all one
   i32 depth;
+  u64 path;  // for draws that depend on the node alone
 };
-using AskPython = std::function<bool(const NodeFacts&, Split&, i64& node_id)>;
+struct PythonAnswer {
+  bool is_split = false;
+  Split split;
+  std::vector<Surrogate> surrogates;
+  i64 id = -1;  // of what the chooser said about the node, split or not
+};
+using AskPython = std::function<PythonAnswer(NodeFacts)>;
 
 struct GrowOptions {
   Chooser* chooser = nullptr;     // or
@@ -34,7 +41,7 @@ struct GrowOptions {
   std::function<void(double)> poll;  // from the calling thread: progress in [0, 1]; may throw
 };
 
-// All lists; list 0 holds the root. A record with child_list ≥ 0 stands for that list's root.
+// All lists; list 0 holds the root. A record may stand for the root of another list.
 struct Grown {
   std::vector<NodeList> lists;
 };

@@ -18,7 +18,7 @@ struct Chosen {
   Candidate candidate;
   Split split;     // complete for Python choosers; built from the candidate otherwise
   bool external = false;
-  i64 python_id = -1;
+  std::vector<Surrogate> surrogates;  // of a Python chooser
 };
 
 class Marker {
@@ -45,6 +45,15 @@ class Marker {
       for (i64 i = 0; i < cut; ++i) block.side[e[i].id] = 0;
       for (i64 i = cut; i < known; ++i) block.side[e[i].id] = 1;
       for (i64 i = known; i < n; ++i) block.side[e[i].id] = kUndecided;
+      Marked& marked = scratch.marked;
+      marked.reset(2);
+      marked.gaps = n - known;
+      marked.count = {cut, known - cut};
+      marked.weight = marked.count;
+      if (block.target.weight) {
+        marked.weight = {0, 0};
+        for (i64 i = 0; i < known; ++i) marked.weight[i >= cut] += block.target.weight[e[i].id];
+      }
       split.kind = SplitKind::breaks;
       split.breaks.assign(1, c.kind == CandidateKind::only_gaps ? kInf
                              : p_.params.random_cut
@@ -116,6 +125,13 @@ class Marker {
       split.kind = SplitKind::codes;
       list_codes(c, g, branch, split);
     }
+    Marked& marked = scratch.marked;
+    marked.reset(split.n_branches);
+    marked.gaps = g.gap_count;
+    for (i32 i = 0; i < n; ++i) {
+      marked.count[branch[i]] += g.count[i];
+      marked.weight[branch[i]] += p_.weight_of(g.stats.data() + static_cast<i64>(i) * p_.n_stats);
+    }
     std::vector<i32> of_code;
     const bool dense = info.n_codes <= 4096;
     if (dense) {
@@ -166,9 +182,17 @@ class Marker {
   void mark_external(const NodeView<Id>& view, const Split& split, Scratch& scratch) {
     const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
     if (wide) scratch.wide.assign(view.block.n, -1);
+    Marked& marked = scratch.marked;
+    marked.reset(split.n_branches);
     for (i64 i = view.begin; i < view.end; ++i) {
       const Id id = view.block.ids[i];
       const i32 b = branch_of(split, p_.columns, view.block.row(id));
+      if (b == kNoBranch) {
+        ++marked.gaps;
+      } else {
+        ++marked.count[b];
+        marked.weight[b] += instance_weight(view.block.target, id);
+      }
       if (wide) {
         scratch.wide[id] = b;
       } else {
@@ -182,12 +206,14 @@ class Marker {
     i64 count = 0;
     bool fractional = false;
     bool some_stay = false;
+    bool surrogates_later = false;  // nothing waits for them, and the children's tables help
     std::vector<Surrogate> surrogates;
   };
 
-  template <class Id>
+  // each: see find_surrogates
+  template <class Id, class Each>
   GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& split,
-                          const std::vector<i32>& active, Scratch& scratch) {
+                          const std::vector<i32>& active, Scratch& scratch, Each&& each) {
     GapDecision decision;
     Block<Id>& block = view.block;
     const bool wide = scratch.is_wide;
@@ -201,17 +227,8 @@ class Marker {
         block.side[id] = static_cast<u8>(b);
       }
     };
-    std::vector<double> weight(split.n_branches, 0);
-    i64 gaps = 0;
-    for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = block.ids[i];
-      if (undecided(id)) {
-        ++gaps;
-      } else {
-        weight[wide ? scratch.wide[id] : block.side[id]] += instance_weight(block.target, id);
-      }
-    }
-    decision.count = gaps;
+    const std::vector<i64>& weight = scratch.marked.weight;
+    const i64 gaps = decision.count = scratch.marked.gaps;
     i32 heaviest = 0;
     for (i32 b = 1; b < split.n_branches; ++b) {
       if (weight[b] > weight[heaviest]) heaviest = b;
@@ -222,10 +239,16 @@ class Marker {
     }
     split.gap_branch = heaviest;
     if (policy == GapPolicy::surrogate) {
-      if (split.n_branches == 2 && p_.params.max_surrogates > 0 && !chosen.external) {
-        decision.surrogates = find_surrogates(view, split.feature, active);
+      if (chosen.external) {
+        decision.surrogates = chosen.surrogates;
+      } else if (split.n_branches == 2 && p_.params.max_surrogates > 0) {
+        decision.surrogates_later = !gaps && view.tables;
+        if (!decision.surrogates_later) {
+          decision.surrogates =
+              find_surrogates(view, split.feature, active, scratch.marked, {}, each);
+        }
       }
-      const bool tie = split.n_branches == 2 && weight[0] == weight[1];
+      const bool tie = !chosen.external && split.n_branches == 2 && weight[0] == weight[1];
       if (p_.params.surrogate_stop || tie) split.gap_branch = kGapStop;
     } else if (policy == GapPolicy::fractional) {
       split.gap_branch = kGapFraction;

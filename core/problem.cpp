@@ -202,6 +202,11 @@ std::shared_ptr<Block<Id>> root_block(Problem& p) {
       block->entries.push_back(static_cast<Entry<Id>*>(built[f].data));
     } else {
       info.slot = p.n_coded++;
+      if (info.code_bytes == 1 && !info.constant) {
+        info.table = p.table_rows;
+        p.table_rows += info.n_codes + 1;
+        ++p.n_tabled;
+      }
       block->codes.push_back(static_cast<const u8*>(built[f].data));
     }
     p.any_gaps |= info.has_gaps;

@@ -4,27 +4,27 @@
 // error rate of the rule over all training rows, the test whose loss leaves the lowest rate is
 // dropped; of equals, the one furthest from the root.
 //
-// A rule looks at 64 rows with one word: `none` holds the rows that fail none of its tests, `one`
-// those that fail exactly one. Without test i the rule gains the rows of `one` that fail i, so one
-// pass over the words answers for all tests. Rules that follow each other come from neighbouring
-// leaves and share most tests, whose answers are kept from one rule to the next: memory does not
-// grow with the number of rules.
+// A rule looks at 64 rows with one word. How many of its tests each row fails is kept in binary, one
+// word per digit, so that adding and dropping a test are sums on words. Without test i the rule
+// gains the rows that fail i and nothing else. Rules that follow each other come from neighbouring
+// leaves and share most tests: the next one starts from the sums of the last, and answers to tests
+// are kept as long as they fit a budget, so that memory does not grow with the number of rules.
 //
 // Reference: Quinlan (1993), C4.5: Programs for Machine Learning, chapter 5.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "error_based.hpp"
+#include "rule_answers.hpp"
 #include "rules.hpp"
 
 namespace treewright::rules {
-
-using Words = std::vector<std::uint64_t>;
 
 // The training rows of a class problem, as words.
 struct LearningRows {
@@ -41,6 +41,12 @@ struct LearningRows {
         unit(weight_unit) {
     for (std::int64_t i = 0; i < n_rows; ++i)
       is_class[labels[i]][i / 64] |= std::uint64_t{1} << (i % 64);
+  }
+
+  // Bits of word w that are rows.
+  std::uint64_t valid(std::int64_t w) const {
+    const std::int64_t left = n_rows - 64 * w;
+    return left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
   }
 
   // Weight of the rows of word w that are set in bits.
@@ -62,96 +68,147 @@ struct Support {
   }
 };
 
+// Adds (or takes away) one to the binary numbers whose lowest digit is digits[0], in the rows that
+// failed a test. `carry` has room for a word per word.
+template <bool subtract>
+inline void count_digit(std::uint64_t* digit, std::uint64_t* carry, std::int64_t n) {
+  for (std::int64_t w = 0; w < n; ++w) {
+    const std::uint64_t before = digit[w];
+    digit[w] = before ^ carry[w];
+    carry[w] &= subtract ? ~before : before;
+  }
+}
+
+// How many tests each row fails, in binary: bit i of digit d belongs to row i of the word.
+class Failures {
+ public:
+  void reset(std::int64_t n_words) {
+    n_words_ = n_words;
+    carry_.resize(n_words);
+    digits_.clear();
+    n_tests_ = 0;
+  }
+
+  void add(const Words& pass) {
+    ++n_tests_;
+    if (std::bit_width(n_tests_) > digits_.size()) digits_.emplace_back(n_words_, 0);
+    fail(pass);
+    for (Words& digit : digits_) count_digit<false>(digit.data(), carry_.data(), n_words_);
+  }
+
+  void subtract(const Words& pass) {
+    --n_tests_;
+    fail(pass);
+    for (Words& digit : digits_) count_digit<true>(digit.data(), carry_.data(), n_words_);
+    if (std::bit_width(n_tests_) < digits_.size()) digits_.pop_back();
+  }
+
+  // Rows that fail no test, and those that fail one.
+  void few(Words& none, Words& one) const {
+    none.assign(n_words_, 0);
+    one.assign(n_words_, 0);
+    for (std::size_t d = 1; d < digits_.size(); ++d)
+      for (std::int64_t w = 0; w < n_words_; ++w) none[w] |= digits_[d][w];
+    if (digits_.empty()) {
+      none.assign(n_words_, ~std::uint64_t{0});
+      return;
+    }
+    for (std::int64_t w = 0; w < n_words_; ++w) {
+      one[w] = digits_[0][w] & ~none[w];
+      none[w] = ~(digits_[0][w] | none[w]);
+    }
+  }
+
+ private:
+  void fail(const Words& pass) {
+    for (std::int64_t w = 0; w < n_words_; ++w) carry_[w] = ~pass[w];
+  }
+
+  std::int64_t n_words_ = 0;
+  std::uint64_t n_tests_ = 0;
+  std::vector<Words> digits_;
+  Words carry_;
+};
+
 class Generaliser {
  public:
-  Generaliser(const RuleModel& model, const Input& input, const LearningRows& rows,
-              const ErrorRules& rules)
-      : model_(model), input_(input), rows_(rows), rules_(rules), piece_(model) {}
+  Generaliser(const RuleModel& model, const LearningRows& rows, const ErrorRules& rules,
+              const SortedFeatures& sorted, const Input& input)
+      : model_(model), rows_(rows), rules_(rules), answers_(model, input, sorted) {
+    all_.reset(answers_.n_words());
+  }
 
   // Marks the tests of a rule that stay, in the order of the rule.
   Support run(std::int64_t rule, std::int32_t label, std::uint8_t* kept) {
     const std::int64_t begin = model_.rule_offset[rule], end = model_.rule_offset[rule + 1];
-    fetch(begin, end);
+    move_to({model_.rule_tests.begin() + begin, model_.rule_tests.begin() + end});
     const std::int64_t n_tests = end - begin;
     std::fill_n(kept, n_tests, 1);
-    Support now = count(kept, n_tests, label, nullptr);
-    double rate = now.error_rate(rows_.unit, rules_);
+    Failures failures = all_;
     std::vector<Support> without(n_tests);
+    Support now = count(failures, kept, label, without);
+    double rate = now.error_rate(rows_.unit, rules_);
     for (std::int64_t left = n_tests; left > 0; --left) {
-      count(kept, n_tests, label, without.data());
-      std::int64_t best = -1;
-      double best_rate = 0;
-      for (std::int64_t i = 0; i < n_tests; ++i) {
-        if (!kept[i]) continue;
-        const double r = without[i].error_rate(rows_.unit, rules_);
-        if (best < 0 || r <= best_rate) {
-          best = i;
-          best_rate = r;
-        }
-      }
+      const auto [best, best_rate] = cheapest(kept, without);
       if (best_rate > rate) break;
       kept[best] = 0;
       rate = best_rate;
       now = without[best];
+      if (left == 1) break;
+      failures.subtract(*words_[best]);
+      count(failures, kept, label, without);
     }
     return now;
   }
 
  private:
-  // The answers to the tests of a rule over all rows, those of the last rule taken over.
-  void fetch(std::int64_t begin, std::int64_t end) {
-    std::unordered_map<std::int32_t, Words> next;
-    answers_.clear();
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int32_t t = model_.rule_tests[i];
-      if (next.contains(t)) continue;
-      const auto known = held_.find(t);
-      next[t] = known == held_.end() ? evaluate(t) : std::move(known->second);
-    }
-    held_ = std::move(next);
-    for (std::int64_t i = begin; i < end; ++i)
-      answers_.push_back(&held_[model_.rule_tests[i]]);
+  // From the tests of the last rule to those of the next.
+  void move_to(std::vector<std::int32_t> next) {
+    std::size_t same = 0;
+    while (same < tests_.size() && same < next.size() && tests_[same] == next[same]) ++same;
+    for (std::size_t i = same; i < tests_.size(); ++i) all_.subtract(*words_[i]);
+    tests_ = std::move(next);
+    answers_.make_room(tests_);
+    words_.clear();
+    for (const std::int32_t t : tests_) words_.push_back(&answers_.of(t));
+    for (std::size_t i = same; i < tests_.size(); ++i) all_.add(*words_[i]);
   }
 
-  Words evaluate(std::int32_t t) {
-    Words words((rows_.n_rows + 63) / 64, 0);
-    for (std::int64_t start = 0; start < rows_.n_rows; start += max_piece) {
-      const auto count =
-          static_cast<std::int32_t>(std::min<std::int64_t>(max_piece, rows_.n_rows - start));
-      const Bits bits = piece_.answer_of(input_, t, start, count);
-      for (std::int64_t w = 0; w < n_words && start / 64 + w < std::ssize(words); ++w)
-        words[start / 64 + w] = bits[w];
+  // The test whose loss leaves the lowest rate, the last of equals.
+  std::pair<std::int64_t, double> cheapest(const std::uint8_t* kept,
+                                           const std::vector<Support>& without) const {
+    std::int64_t best = -1;
+    double best_rate = 0;
+    for (std::int64_t i = 0; i < std::ssize(without); ++i) {
+      if (!kept[i]) continue;
+      const double rate = without[i].error_rate(rows_.unit, rules_);
+      if (best >= 0 && rate > best_rate) continue;
+      best = i;
+      best_rate = rate;
     }
-    return words;
+    return {best, best_rate};
   }
 
   // Support of the rule with the kept tests; in `without` that of the rule less each of them.
-  Support count(const std::uint8_t* kept, std::int64_t n_tests, std::int32_t label,
-                Support* without) {
+  Support count(const Failures& failures, const std::uint8_t* kept, std::int32_t label,
+                std::vector<Support>& without) {
     const Words& of_class = rows_.is_class[label];
+    failures.few(none_, one_);
+    std::fill(without.begin(), without.end(), Support{});
     Support now;
-    for (std::int64_t i = 0; without && i < n_tests; ++i) without[i] = {};
-    for (std::int64_t w = 0; w < std::ssize(of_class); ++w) {
-      const std::int64_t last = rows_.n_rows - 64 * w;
-      std::uint64_t none = last >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << last) - 1;
-      std::uint64_t one = 0;
-      for (std::int64_t i = 0; i < n_tests && (none | one); ++i) {
-        if (!kept[i]) continue;
-        const std::uint64_t pass = (*answers_[i])[w];
-        one = (one & pass) | (none & ~pass);
-        none &= pass;
-      }
+    for (std::int64_t w = 0; w < answers_.n_words(); ++w) {
+      if (!(none_[w] | one_[w])) continue;
+      const std::uint64_t none = none_[w] & rows_.valid(w), one = one_[w] & rows_.valid(w);
       if (none) add(now, w, none, of_class[w]);
-      if (!without || !one) continue;
-      for (std::int64_t i = 0; i < n_tests; ++i) {
+      for (std::size_t i = 0; one && i < without.size(); ++i) {
         if (!kept[i]) continue;
-        const std::uint64_t gained = one & ~(*answers_[i])[w];
+        const std::uint64_t gained = one & ~(*words_[i])[w];
         if (gained) add(without[i], w, gained, of_class[w]);
       }
     }
-    for (std::int64_t i = 0; without && i < n_tests; ++i) {
-      without[i].covered += now.covered;
-      without[i].wrong += now.wrong;
+    for (Support& each : without) {
+      each.covered += now.covered;
+      each.wrong += now.wrong;
     }
     return now;
   }
@@ -162,12 +219,13 @@ class Generaliser {
   }
 
   const RuleModel& model_;
-  const Input& input_;
   const LearningRows& rows_;
   const ErrorRules& rules_;
-  Piece piece_;
-  std::unordered_map<std::int32_t, Words> held_;  // test → its answer
-  std::vector<const Words*> answers_;             // in the order of the current rule
+  Answers answers_;
+  Failures all_;                    // of all tests of the current rule
+  std::vector<std::int32_t> tests_;  // of the current rule
+  std::vector<const Words*> words_;  // their answers
+  Words none_, one_;
 };
 
 }  // namespace treewright::rules

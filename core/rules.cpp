@@ -208,17 +208,22 @@ class Matcher {
     auto covered = allocate(double{}, n_rules());
     auto wrong = allocate(double{}, n_rules());
     constexpr std::int64_t chunk = 16;  // neighbours share tests
-    auto body = [&, labels = outcome.data()](std::int64_t c, int) {
-      Generaliser generaliser(model_, input, learning, rules);
+    std::optional<SortedFeatures> sorted;
+    std::vector<std::unique_ptr<Generaliser>> own(n_threads);
+    auto body = [&, labels = outcome.data()](std::int64_t c, int thread) {
+      if (!own[thread])
+        own[thread] = std::make_unique<Generaliser>(model_, learning, rules, *sorted, input);
       for (std::int64_t r = c * chunk; r < std::min(n_rules(), (c + 1) * chunk); ++r) {
-        const Support s = generaliser.run(r, labels[r], kept.data() + model_.rule_offset[r]);
+        const Support s = own[thread]->run(r, labels[r], kept.data() + model_.rule_offset[r]);
         covered.data()[r] = static_cast<double>(s.covered) * weights.unit;
         wrong.data()[r] = static_cast<double>(s.wrong) * weights.unit;
       }
     };
     {
       nb::gil_scoped_release release;
-      parallel_for((n_rules() + chunk - 1) / chunk, n_threads, body, Signals());
+      Signals signals;
+      sorted.emplace(model_, input, n_threads, signals);
+      parallel_for((n_rules() + chunk - 1) / chunk, n_threads, body, signals);
     }
     return nb::make_tuple(kept, covered, wrong);
   }

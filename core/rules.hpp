@@ -100,6 +100,13 @@ class Piece {
     return answer(asked);
   }
 
+  // Copies the values of one feature.
+  void read(const Input& input, std::int32_t f, std::int64_t start, std::int64_t count,
+            double* out) {
+    load_feature(input, f, start, static_cast<std::int32_t>(count));
+    std::copy_n(column(f), count, out);
+  }
+
   Bits everyone() const {
     Bits bits{};
     for (std::int32_t i = 0; i < n_words; ++i) {

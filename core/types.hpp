@@ -40,10 +40,10 @@ struct Column {
   bool ordered = true;   // cuts keep the order (continuous, ordinal)
   bool multiway = false; // one branch per category
 
+  const char* at(i64 row) const { return static_cast<const char*>(data) + row * stride; }
   double value(i64 row) const {
-    const char* at = static_cast<const char*>(data) + row * stride;
-    if (type == ColumnType::f32) return *reinterpret_cast<const float*>(at);
-    return *reinterpret_cast<const double*>(at);
+    if (type == ColumnType::f32) return *reinterpret_cast<const float*>(at(row));
+    return *reinterpret_cast<const double*>(at(row));
   }
   i32 code(i64 row) const {
     return *reinterpret_cast<const i32*>(static_cast<const char*>(data) + row * stride);

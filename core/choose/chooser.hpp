@@ -23,6 +23,7 @@ struct NodeView {
   double lower = -kInf, upper = kInf;  // bounds of monotonic constraints
   u64 path = 0;
   i32 depth = 0;
+  const i64* tables = nullptr;  // of its coded features, where they were made (groups.hpp)
 
   i64 size() const { return end - begin; }
 };
@@ -65,15 +66,28 @@ struct Groups {
   i32 size() const { return static_cast<i32>(code.size()); }
 };
 
+// What a split did to the instances it decides, per branch; the others are gaps.
+struct Marked {
+  std::vector<i64> count, weight;  // weight in scaled units
+  i64 gaps = 0;
+
+  void reset(i32 n_branches) {
+    count.assign(n_branches, 0);
+    weight.assign(n_branches, 0);
+    gaps = 0;
+  }
+};
+
 // Buffers of one thread.
 struct Scratch {
+  Marked marked;
   Groups groups;
   std::vector<u32> slot;       // code → group, valid where stamp matches
   std::vector<u32> stamp;
   u32 epoch = 0;
-  std::vector<i64> dense;      // dense table of small features
-  std::vector<u32> counts;     // the same for classes without weights
-  std::vector<i64> left, right, known;
+  std::vector<i64> dense;      // table over the codes of one feature
+  std::vector<i64> turns;      // a second one, taken in turn
+  std::vector<i64> left, right, known, sums;
   std::vector<double> numbers, more_numbers;
   std::vector<u32> map;        // instance → instance of a child block
   std::vector<char> bytes;

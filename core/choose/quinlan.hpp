@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "factory.hpp"
@@ -102,6 +103,7 @@ class Quinlan : public Chooser {
   static constexpr double kEpsilon = 1e-3;  // slack on the average gain
   static constexpr double kLeast = 1e-4;    // C5.0: gain from which a test counts
   static constexpr double kApart = 1e-5;    // values closer than this are not cut apart
+  static constexpr i64 kAhead = 16;         // entries to look ahead
 
   // C5.0: gain that a test must have. Between the average for few cases and the price of naming
   // one of the features for many.
@@ -232,6 +234,10 @@ class Quinlan : public Chooser {
     const bool crowded = crowded_[feature];
     auto scan = [&](auto unit) {
       cut(known, scratch, best, CandidateKind::sorted_cut, n, [&](i64 i, Side& left, Side& right) {
+        // The rows lie in the order of the values, not of memory; looking ahead hides that.
+        const i64 ahead = std::min(i + kAhead, n - 1);
+        if (crowded) __builtin_prefetch(column.at(node.block.row(e[ahead].id)));
+        if (!decltype(unit)::value) __builtin_prefetch(t.weight + e[ahead].id);
         const i64 w = decltype(unit)::value ? 1 : t.weight[e[i].id];
         left.add(t.label[e[i].id], w);
         right.add(t.label[e[i].id], -w);
@@ -268,6 +274,15 @@ class Quinlan : public Chooser {
         [&](i64 i) { return ordinal ? static_cast<double>(g.code[i]) : value[g.code[i]]; }, ordinal);
   }
 
+  // Buffers for the terms of two sides.
+  static auto& terms_in(Scratch& scratch, int side) {
+    if constexpr (std::is_same_v<typename Side::Number, i64>) {
+      return side ? scratch.dense : scratch.sums;
+    } else {
+      return side ? scratch.more_numbers : scratch.numbers;
+    }
+  }
+
   // The best of the cuts after each of n steps: `move` takes a step, `apart` says whether the
   // values on either side may be told apart, `value` is that of a step.
   template <class Move, class Apart, class Value>
@@ -279,8 +294,8 @@ class Quinlan : public Chooser {
                                 : std::clamp(0.1 * cases / classes, rules_.min_items,
                                              std::max(rules_.min_items, 25.0));
     if (!is_enough(known.items, 2 * side)) return;
-    Side left(terms_, classes, scratch.left, scratch.numbers);
-    Side right(terms_, classes, scratch.right, scratch.more_numbers);
+    Side left(terms_, classes, scratch.left, terms_in(scratch, 0));
+    Side right(terms_, classes, scratch.right, terms_in(scratch, 1));
     right.fill(known.stats);
     const Real base = right.info() / static_cast<Real>(cases);
     const Real share = static_cast<Real>(1) - static_cast<Real>(weight(known.gaps()) / weight(known.all));
@@ -288,7 +303,7 @@ class Quinlan : public Chooser {
     i64 tries = 0, at = 0, left_items = 0;
     for (i64 i = 0; i + 1 < n; ++i) {
       move(i, left, right);
-      if (!apart(i) || !is_enough(left.items(), side)) continue;
+      if (!is_enough(left.items(), side) || !apart(i)) continue;
       if (!is_enough(right.items(), side)) break;
       ++tries;
       const Real inside = (left.info() + right.info()) / static_cast<Real>(cases);
@@ -324,7 +339,7 @@ class Quinlan : public Chooser {
     i32 enough = 0;
     for (i64 w : items) enough += is_enough(w, rules_.min_items);
     if (enough < 2) return;
-    Side side(terms_, s, scratch.left, scratch.numbers);
+    Side side(terms_, s, scratch.left, terms_in(scratch, 0));
     side.fill(known.stats);
     const double cases = weight(known.items), all = weight(known.all);
     const Real base = side.info() / static_cast<Real>(cases);

@@ -43,63 +43,83 @@ class Terms {
   std::vector<i64> fixed_;
 };
 
-class ExactSide {
+// What both have in common: the weight of each class and its term, which is brought up to date when
+// another class moves or the information is asked for; a logarithm costs more than all the rest.
+template <class Number>
+class Side {
  public:
-  using Real = double;
-
-  ExactSide(const Terms& terms, i32 classes, std::vector<i64>& x, std::vector<double>&)
-      : terms_(terms), x_(x) {
-    x_.assign(classes, 0);
-  }
-  void fill(const i64* stats) {
-    items_ = sum_ = 0;
-    for (std::size_t k = 0; k < x_.size(); ++k) {
-      x_[k] = stats[k];
-      items_ += stats[k];
-      sum_ += terms_.fixed(stats[k]);
-    }
-  }
-  void add(i32 k, i64 w) {
-    sum_ -= terms_.fixed(x_[k]);
-    x_[k] += w;
-    items_ += w;
-    sum_ += terms_.fixed(x_[k]);
-  }
-  i64 items() const { return items_; }
-  double info() const {
-    return terms_.of(items_) - static_cast<double>(sum_) / terms_.grid();
-  }
-
- private:
-  const Terms& terms_;
-  std::vector<i64>& x_;
-  i64 items_ = 0, sum_ = 0;
-};
-
-class FloatSide {
- public:
-  using Real = float;
-
-  FloatSide(const Terms& terms, i32 classes, std::vector<i64>& x, std::vector<double>& term)
+  Side(const Terms& terms, i32 classes, std::vector<i64>& x, std::vector<Number>& term)
       : terms_(terms), x_(x), term_(term) {
     x_.assign(classes, 0);
     term_.assign(classes, 0);
   }
-  void fill(const i64* stats) {
+  void add(i32 k, i64 w) {
+    if (k != moved_) {
+      settle();
+      moved_ = k;
+    }
+    x_[k] += w;
+    items_ += w;
+  }
+  i64 items() const { return items_; }
+
+ protected:
+  Number term_of(i64 x) const;
+  // Brings the term of the class that moved last up to date.
+  void settle() {
+    if (moved_ < 0) return;
+    const Number term = term_of(x_[moved_]);
+    sum_ += term - term_[moved_];
+    term_[moved_] = term;
+    moved_ = -1;
+  }
+  void fill_terms(const i64* stats) {
     items_ = 0;
+    sum_ = 0;
+    moved_ = -1;
     for (std::size_t k = 0; k < x_.size(); ++k) {
       x_[k] = stats[k];
       items_ += stats[k];
-      term_[k] = terms_.of(stats[k]);
+      term_[k] = term_of(stats[k]);
+      sum_ += term_[k];
     }
   }
-  void add(i32 k, i64 w) {
-    x_[k] += w;
-    items_ += w;
-    term_[k] = terms_.of(x_[k]);
+
+  const Terms& terms_;
+  std::vector<i64>& x_;
+  std::vector<Number>& term_;
+  i64 items_ = 0;
+  Number sum_ = 0;  // Σ of the terms
+  i32 moved_ = -1;
+};
+
+template <>
+inline i64 Side<i64>::term_of(i64 x) const { return terms_.fixed(x); }
+template <>
+inline double Side<double>::term_of(i64 x) const { return terms_.of(x); }
+
+class ExactSide : public Side<i64> {
+ public:
+  using Real = double;
+  using Number = i64;
+  using Side<i64>::Side;
+
+  void fill(const i64* stats) { fill_terms(stats); }
+  double info() {
+    settle();
+    return terms_.of(items_) - static_cast<double>(sum_) / terms_.grid();
   }
-  i64 items() const { return items_; }
-  float info() const {
+};
+
+class FloatSide : public Side<double> {
+ public:
+  using Real = float;
+  using Number = double;
+  using Side<double>::Side;
+
+  void fill(const i64* stats) { fill_terms(stats); }
+  float info() {
+    settle();
     float sum = 0, total = 0;
     for (std::size_t k = 0; k < x_.size(); ++k) {
       sum = static_cast<float>(static_cast<double>(sum) + term_[k]);
@@ -108,12 +128,6 @@ class FloatSide {
     const double t = total;
     return static_cast<float>((t > 0 ? t * std::log2(t) : 0) - static_cast<double>(sum));
   }
-
- private:
-  const Terms& terms_;
-  std::vector<i64>& x_;
-  std::vector<double>& term_;
-  i64 items_ = 0;
 };
 
 }  // namespace treewright

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from treewright.learners.c45_rules import C45Rules
     from treewright.learners.c50 import C50Classifier
     from treewright.learners.cart import CARTClassifier, CARTRegressor
+    from treewright.learners.chaid import CHAIDClassifier, CHAIDRegressor
+    from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
     from treewright.tree.tree import Tree
@@ -31,6 +33,10 @@ __all__ = [
     "C50Classifier",
     "CARTClassifier",
     "CARTRegressor",
+    "CHAIDClassifier",
+    "CHAIDRegressor",
+    "CTreeClassifier",
+    "CTreeRegressor",
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
@@ -50,6 +56,10 @@ _HOMES = {
     "C50Classifier": "treewright.learners.c50",
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
+    "CHAIDClassifier": "treewright.learners.chaid",
+    "CHAIDRegressor": "treewright.learners.chaid",
+    "CTreeClassifier": "treewright.learners.ctree",
+    "CTreeRegressor": "treewright.learners.ctree",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",

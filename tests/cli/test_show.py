@@ -48,3 +48,23 @@ def test_a_model_that_does_not_exist_exits_4(command, tmp_path):
     outcome = command("show", tmp_path / "none.tw")
     assert outcome.code == 4
     assert "none.tw" in outcome.err
+
+
+def test_show_prints_the_rules_of_a_rule_learner(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    words = ("fit", data, "--target", "sold", "--learner", "c45rules", "--output", path)
+    fit = command(*words)
+    assert "C45Rules of 'sold'" in fit.out
+    model = treewright.load(path)
+    assert f"Size: {len(model.rules_)} rules" in fit.out
+    for form in ("text", "rules"):
+        assert command("show", path, "--as", form).out.rstrip() == model.rules_.to_text()
+    refused = command("show", path, "--as", "svg")
+    assert refused.code == 2
+    assert "are for trees" in refused.err
+
+
+def test_a_bare_rule_set_is_shown(command, fitted, tmp_path):
+    rules = treewright.load(fitted()).rule_set()
+    treewright.save(rules, tmp_path / "rules.tw")
+    assert command("show", tmp_path / "rules.tw").out.rstrip() == rules.to_text()

@@ -50,6 +50,24 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"splitter": "random", "max_features": 0.5},
         {"cp": "cv", "cv": 3, "rule": "1se", "random_state": 0},
     ],
+    "CHAIDClassifier": [
+        {"min_samples_split": 2, "min_samples_leaf": 1, "alpha_resplit": 0.01},
+        {"exhaustive": True, "statistic": "likelihood", "adjust": False},
+    ],
+    "CHAIDRegressor": [{"exhaustive": True}, {"n_bins": 4, "ccp_alpha": 0.001}],
+    "CTreeClassifier": [
+        {"missing": "surrogate", "max_surrogates": 2, "alpha": 0.5, "min_samples_leaf": 3},
+        {"missing": "fractional", "test_statistic": "maximum"},
+        {"adjust": "monte_carlo", "n_resamples": 99},
+        {"adjust": None, "nominal_split": "multiway", "max_features": "sqrt"},
+        {"adjust": "univariate", "ccp_alpha": "cv", "cv": 3, "random_state": 0},
+    ],
+    "CTreeRegressor": [
+        {"missing": "surrogate", "max_surrogates": 2, "alpha": 0.5, "min_samples_leaf": 3},
+        {"missing": "fractional"},
+        {"adjust": "monte_carlo", "n_resamples": 499},
+        {"test_statistic": "maximum", "nominal_split": "multiway"},
+    ],
     "HuntClassifier": [
         {
             "criterion": "entropy",

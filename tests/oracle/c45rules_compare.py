@@ -6,22 +6,37 @@ The tree is grown anew, so a tree that differs from C4.5's by a tie shows up her
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from tests.oracle.c45rules_parse import Output, PrintedRule, parse_output
-from tests.oracle.recorded import Recorded, load_recorded, load_runs, recorded_datasets
+from tests.oracle.recorded import (
+    SMALL,
+    Recorded,
+    load_recorded,
+    load_runs,
+    load_small,
+    recorded_datasets,
+)
 from treewright import C45Rules
-from treewright.tree.conditions import Interval, Members
+from treewright.data.encode import encode
+from treewright.data.target import class_codes
+from treewright.rules._learn import ErrorRules, TrainingRows, generalised_rules
+from treewright.tree.conditions import Interval, Members, merge_conditions
 
 Test = tuple[str, str, Any]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What both programs say of a data set."""
+    """What both programs say of a data set.
+
+    Of the ``n_printed`` rules of c4.5rules, ``n_generalised`` are among the rules that we choose
+    from, with the same conditions and percentage.
+    """
 
     name: str
     theirs: Output
@@ -29,6 +44,8 @@ class Comparison:
     their_rules: list[tuple[frozenset[Test], str]]
     default: tuple[str, str]
     n_errors: int
+    n_printed: int
+    n_generalised: int
 
     @property
     def n_shared(self) -> int:
@@ -53,13 +70,35 @@ def datasets_with_rules(shared: Any) -> list[str]:
     ]
 
 
-def compare(shared: Any, name: str) -> Comparison:
-    """Fit one data set and read what c4.5rules said of it."""
-    recorded = load_recorded(shared, "c45", name)
+def compare_shared(shared: Any, name: str) -> Comparison:
+    """Compare on a data set of the shared folder."""
     classes = load_runs(shared, "c45", name)["classes"]
+    return compare(load_recorded(shared, "c45", name), classes)
+
+
+def compare_small(name: str) -> Comparison:
+    """Compare on a bundled data set, with the output kept in this repository."""
+    held = load_runs(SMALL, "c45rules", name)
+    recorded = load_small("c45rules", name)
+    levels = {
+        column: pd.Categorical(recorded.X[column].map(str, na_action="ignore"), values)
+        for column, values in held["levels"].items()
+    }
+    X = recorded.X.assign(**levels)[held["columns"]]
+    return compare(replace(recorded, X=X, hints={}), held["classes"])
+
+
+def compare(recorded: Recorded, classes: list[str]) -> Comparison:
+    """Fit one data set and read what c4.5rules said of it."""
+    name = recorded.name
     theirs = parse_output(recorded.runs["default"]["c45rules_text"])
     model = C45Rules(**recorded.hints).fit(recorded.X, recorded.y)
     kept = {rule.number: rule for rule in theirs.rules}
+    candidates = _candidates(model, recorded)
+    printed = [
+        (_their_tests(rule, recorded), str(classes[rule.label]), rule.accuracy)
+        for rule in theirs.rules
+    ]
     return Comparison(
         name=name,
         theirs=theirs,
@@ -70,7 +109,23 @@ def compare(shared: Any, name: str) -> Comparison:
         ],
         default=(str(model.rules_.default), str(classes[theirs.default])),
         n_errors=int(np.count_nonzero(model.predict(recorded.X) != recorded.y)),
+        n_printed=len(printed),
+        n_generalised=sum(
+            abs(candidates.get((tests, label), np.inf) - accuracy) < 0.051
+            for tests, label, accuracy in printed
+        ),
     )
+
+
+def _candidates(model: C45Rules, recorded: Recorded) -> dict[tuple[frozenset[Test], str], float]:
+    """The generalised rules of a model's tree, and their percentages."""
+    codes, classes = class_codes(recorded.y)
+    rows = TrainingRows(encode(recorded.X, schema=model.tree_.schema), codes, None, len(classes))
+    found = generalised_rules(model.tree_, rows, ErrorRules(0.25, 0.6925, 0.67))
+    return {
+        (_our_tests(merge_conditions(c.conditions)), str(classes[c.label])): 100 * (1 - c.rate)
+        for c in found
+    }
 
 
 def _our_tests(conditions: Any) -> frozenset[Test]:

@@ -143,24 +143,68 @@ def weights_at(tree: Tree, node: int, table: Table) -> np.ndarray:
     return weight
 
 
-def score(branch: np.ndarray, y: np.ndarray, weight: np.ndarray, n_classes: int) -> Test:
-    """Gain, before any charge, and split information of a way to divide the rows of a node."""
-    known = branch >= 0
-    cases, everything = weight[known].sum(), weight.sum()
-    used = [b for b in np.unique(branch[known])]
-    parts = [np.bincount(y[branch == b], weight[branch == b], n_classes) for b in used]
-    base = information(np.bincount(y[known], weight[known], n_classes))
-    gain = (base - sum(map(information, parts))) / everything
-    items = np.array([*(part.sum() for part in parts), everything - cases])
-    return Test(gain, information(items) / everything)
+@dataclass(frozen=True, eq=False)
+class NodeRows:
+    """The rows of a node of ours, with the shares of them that reach it."""
 
+    table: Table
+    y: np.ndarray
+    weight: np.ndarray
+    n_classes: int
+    min_items: float
 
-def scores(
-    tree: Tree, difference: Difference, table: Table, y: np.ndarray, n_classes: int
-) -> tuple[Test, Test]:
-    """Our test and theirs at a node where they differ, charges of cuts left out."""
-    weight = weights_at(tree, difference.node, table)
-    here = np.flatnonzero(weight > 0)
-    ours = branches_by_ours(tree, difference.node, table)[here]
-    theirs = branches_by_theirs(difference.theirs, table)[here]
-    return tuple(score(way, y[here], weight[here], n_classes) for way in (ours, theirs))
+    @classmethod
+    def at(
+        cls, tree: Tree, node: int, table: Table, y: np.ndarray, n_classes: int, min_items: float
+    ) -> NodeRows:
+        """Rows of a node."""
+        weight = weights_at(tree, node, table)
+        here = np.flatnonzero(weight > 0)
+        return cls(table.take(here), y[here], weight[here], n_classes, min_items)
+
+    def score(self, feature: str, branch: np.ndarray) -> Test:
+        """A test by the definition: ``branch`` of each row, −1 for a gap."""
+        known = branch >= 0
+        everything = self.weight.sum()
+        parts = [self._classes(branch == b) for b in np.unique(branch[known])]
+        gain = (information(self._classes(known)) - sum(map(information, parts))) / everything
+        items = np.array([*(part.sum() for part in parts), self.weight[~known].sum()])
+        return Test(gain - self._charge(feature), information(items) / everything)
+
+    def _classes(self, rows: np.ndarray) -> np.ndarray:
+        return np.bincount(self.y[rows], self.weight[rows], self.n_classes)
+
+    def _charge(self, feature: str) -> float:
+        """What a cut of a feature is charged: the logarithm of the cuts tried."""
+        column = np.asarray(self.table.columns[self.table.schema.index(feature)])
+        if column.dtype.kind != "f":
+            return 0.0
+        return np.log2(max(len(self._admissible(column)), 1)) / self.weight.sum()
+
+    def _sides(self, column: np.ndarray) -> np.ndarray:
+        """Weight below each cut of a continuous feature, and above it."""
+        known = ~np.isnan(column)
+        values, place = np.unique(column[known], return_inverse=True)
+        below = np.cumsum(np.bincount(place, self.weight[known], len(values)))
+        return np.column_stack([below, below[-1] - below])[:-1] if len(values) else np.empty((0, 2))
+
+    def _admissible(self, column: np.ndarray) -> np.ndarray:
+        sides = self._sides(column)
+        least = 0.1 * self.weight[~np.isnan(column)].sum() / self.n_classes
+        least = min(max(least, self.min_items), max(self.min_items, 25.0))
+        return sides[np.all(sides >= least - 1e-9, axis=1)]
+
+    def is_on_the_edge(self, feature: str) -> bool:
+        """Whether a branch of some test of a feature weighs the least weight, made of fractions.
+
+        Then the last bit of a single-precision sum decides whether the test is allowed.
+        """
+        if np.all(self.weight == np.round(self.weight)):
+            return False
+        column = np.asarray(self.table.columns[self.table.schema.index(feature)])
+        weights = (
+            self._sides(column)
+            if column.dtype.kind == "f"
+            else np.bincount(column[column >= 0], self.weight[column >= 0])
+        )
+        return bool(np.any(np.abs(weights - self.min_items) < TIE))

@@ -9,14 +9,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from tests.oracle.quinlan_compare import TIE, Difference, differences, scores
-from tests.oracle.recorded import load_data, load_runs, recorded_datasets
+from tests.oracle.quinlan_compare import (
+    TIE,
+    Difference,
+    NodeRows,
+    branches_by_ours,
+    branches_by_theirs,
+    differences,
+)
+from tests.oracle.recorded import (
+    SMALL,
+    Recorded,
+    load_data,
+    load_runs,
+    load_small,
+    recorded_datasets,
+)
 from treewright import C45Classifier
 from treewright.data.encode import encode
+from treewright.kernels.reference.quinlan import Test
 from treewright.tree.tree import Tree
 
-EQUAL, TIED, DIFFERENT = "equal", "tied", "different"
+EQUAL, TIED, EDGE, DIFFERENT = "equal", "tied", "at the least weight", "different"
 
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
     "c45": {
@@ -79,21 +95,58 @@ class Study:
         return list(differences(tree, recorded, self.classes, TOLERANCE[self.program]))
 
     def outcome(self, which: str) -> str:
-        """Equal, tied (every difference is between tests of one score) or different."""
-        found = self.differences(which)
-        if not found:
-            return EQUAL
-        return TIED if all(self.is_tie(which, difference) for difference in found) else DIFFERENT
+        """Equal, or what lies behind the differences; the first that none explains counts."""
+        found = [self.reason(which, difference) for difference in self.differences(which)]
+        for reason in (DIFFERENT, EDGE, TIED):
+            if reason in found:
+                return reason
+        return EQUAL
 
-    def is_tie(self, which: str, difference: Difference) -> bool:
-        """Whether two tests, one of them ours and one recorded, have the same score."""
+    def reason(self, which: str, difference: Difference) -> str:
+        """Why two nodes have other tests: equal scores, or a branch of just the least weight."""
         tree = self.trees[which][0]
-        if tree.is_leaf[difference.node] or difference.theirs["leaf"]:
-            return False
-        ours, theirs = scores(tree, difference, encode(self.X), self.y, len(self.classes))
-        if self.key == "gain":
-            return abs(ours.gain - theirs.gain) < TIE
-        return abs(ours.gain / ours.split_info - theirs.gain / theirs.split_info) < TIE
+        ours_ends, theirs_ends = tree.is_leaf[difference.node], difference.theirs["leaf"]
+        if ours_ends and not theirs_ends:
+            return self._reason_before_collapse(which)
+        rows = self.rows_at(tree, difference.node)
+        names = [tree.schema.features[tree.splits.feature[difference.node]].name]
+        if not theirs_ends:
+            names.append(difference.theirs["attribute"])
+            ours, theirs = self.scores(which, difference)
+            if abs(self.worth(ours) - self.worth(theirs)) < TIE:
+                return TIED
+        return EDGE if any(map(rows.is_on_the_edge, names)) else DIFFERENT
+
+    def _reason_before_collapse(self, which: str) -> str:
+        """Where ours is a leaf because its subtree was collapsed, the trees part further below."""
+        whole = self.model(pruning=None, collapse=False).fit(self.X, self.y).tree_
+        recorded = self.trees[which][1]
+        for part in differences(whole, recorded, self.classes, TOLERANCE[self.program]):
+            if not part.theirs["leaf"] and whole.is_leaf[part.node]:
+                rows = self.rows_at(whole, part.node)
+                return EDGE if rows.is_on_the_edge(part.theirs["attribute"]) else DIFFERENT
+        return DIFFERENT
+
+    def rows_at(self, tree: Tree, node: int) -> NodeRows:
+        """The rows of a node of ours."""
+        least = float(self.model().min_samples_leaf)
+        return NodeRows.at(tree, node, encode(self.X), self.y, len(self.classes), least)
+
+    def scores(self, which: str, difference: Difference) -> tuple[Test, Test]:
+        """Our test and the recorded one by the definition, in double precision."""
+        tree, node = self.trees[which][0], difference.node
+        rows = self.rows_at(tree, node)
+        name = tree.schema.features[tree.splits.feature[node]].name
+        return (
+            rows.score(name, branches_by_ours(tree, node, rows.table)),
+            rows.score(
+                difference.theirs["attribute"], branches_by_theirs(difference.theirs, rows.table)
+            ),
+        )
+
+    def worth(self, test: Test) -> float:
+        """What tests are compared by."""
+        return test.gain if self.model().criterion == "gain" else test.gain / test.split_info
 
     @property
     def predictions(self) -> np.ndarray | None:
@@ -125,6 +178,25 @@ def studies(shared: Path, program: str, name: str) -> Iterator[Study]:
         if key in SETTINGS[program] and "error" not in run:
             codes = np.array([raw["classes"].index(v) for v in y])
             yield Study(program, name, key, X, codes, fold, raw["classes"], run)
+
+
+def small_studies(program: str, name: str) -> Iterator[Study]:
+    """The runs that are kept in the repository, on a bundled data set."""
+    data = load_small(program, name)
+    classes = load_runs(SMALL, program, name)["classes"]
+    codes = np.array([classes.index(v) for v in data.y])
+    for key, run in data.runs.items():
+        yield Study(program, name, key, _as_categories(data), codes, data.fold, classes, run)
+
+
+def _as_categories(data: Recorded) -> Any:
+    """A bundled frame with the kinds of its columns declared, as the shared data have them."""
+    frame = data.X.copy()
+    for name in data.hints.get("categorical_features", ()):
+        frame[name] = frame[name].astype("category")
+    for name, order in (data.hints.get("ordinal_features") or {}).items():
+        frame[name] = pd.Categorical(frame[name], categories=order, ordered=True)
+    return frame
 
 
 def class_datasets(shared: Path, program: str) -> list[str]:

@@ -7,12 +7,13 @@ the examples that several tests share.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from treewright.data.schema import Feature, Schema, Target
+from treewright.tree.node_tests import NodeTests
 from treewright.tree.split import GAP_FRACTION, GAP_STOP, SPLIT_DTYPES, SplitKind, Splits
 from treewright.tree.tree import Tree
 
@@ -275,6 +276,19 @@ def random_tree(seed: int, n_inner: int = 12, target: Target | None = None) -> T
         leaves.extend(node.children)
     n_nodes = 1 + sum(1 for _ in _below(root))
     return make_tree(schema, root, statistic=rng.random(n_nodes), rank=np.arange(n_nodes) % 7)
+
+
+def with_tests(tree: Tree, seed: int = 0) -> Tree:
+    """The tree with tests of a few features at about two nodes in three."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for node in np.flatnonzero(rng.random(tree.n_nodes) < 0.67).tolist():
+        features = np.flatnonzero(rng.random(len(tree.schema)) < 0.8)
+        log_p = -rng.exponential(size=(2, len(features)))
+        log_p[:, rng.random(len(features)) < 0.1] = np.nan
+        figures = rng.random((2, len(features)))
+        parts.append((node, NodeTests.of_node(features, *figures, *log_p)))
+    return replace(tree, tests=NodeTests.join(parts))
 
 
 def _below(node: N) -> Any:

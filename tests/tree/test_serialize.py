@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tree.builders import EXAMPLES, IRIS, N, Test, make_tree, play_tennis, random_tree
+from tests.tree.builders import (
+    EXAMPLES,
+    IRIS,
+    N,
+    Test,
+    make_tree,
+    play_tennis,
+    random_tree,
+    with_tests,
+)
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.tree.serialize import FORMAT, schema_from_dict, schema_to_dict
@@ -33,6 +42,10 @@ def assert_same(a: Tree, b: Tree) -> None:
         one, two = getattr(a, name).arrays(), getattr(b, name).arrays()
         for key, array in one.items():
             np.testing.assert_array_equal(array, two[key], strict=True)
+    assert (a.tests is None) == (b.tests is None)
+    if a.tests is not None and b.tests is not None:
+        for key, array in a.tests.arrays().items():
+            np.testing.assert_array_equal(array, b.tests.arrays()[key], strict=True)
     assert a.extras.keys() == b.extras.keys()
     for key, column in a.extras.items():
         np.testing.assert_array_equal(column, b.extras[key], strict=True)
@@ -49,6 +62,7 @@ def test_random_trees_come_back_exactly(seed: int) -> None:
     for target in (None, Target("y", n_outputs=2)):
         tree = random_tree(seed, target=target)
         assert_same(tree, through_json(tree))
+        assert_same(with_tests(tree), through_json(with_tests(tree)))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from treewright.data.schema import Schema
+    from treewright.rules import RuleSet
     from treewright.tree.tree import Tree
 
 __all__ = [
     "check_output",
     "load_estimator",
-    "load_tree",
+    "load_readable",
     "make_folder",
     "page_width",
     "read_data",
@@ -51,12 +52,15 @@ def load_estimator(path: Path) -> Any:
     return model
 
 
-def load_tree(path: Path) -> Tree:
-    """The tree in a model file, bare or of an estimator."""
+def load_readable(path: Path) -> Tree | RuleSet:
+    """The tree or the rules in a model file, bare or of an estimator."""
     import treewright
 
     model = treewright.load(path)
-    return model if isinstance(model, treewright.Tree) else model.tree_
+    if isinstance(model, treewright.Tree | treewright.rules.RuleSet):
+        return model
+    found: Tree | RuleSet = model.rules_ if hasattr(model, "rules_") else model.tree_
+    return found
 
 
 def check_output(path: Path | None) -> None:

@@ -9,7 +9,9 @@ __all__ = ["name_target"]
 
 
 def name_target(estimator: Any, name: str) -> None:
-    """Give a fitted tree the name of its target, which ``predict`` ignores and ``show`` prints."""
-    tree = estimator.tree_
-    schema = replace(tree.schema, target=replace(tree.schema.target, name=name))
-    estimator.tree_ = replace(tree, schema=schema)
+    """Give a fitted model the name of its target, which ``predict`` ignores and ``show`` prints."""
+    for part in ("tree_", "rules_"):
+        if hasattr(estimator, part):
+            model = getattr(estimator, part)
+            schema = replace(model.schema, target=replace(model.schema.target, name=name))
+            setattr(estimator, part, replace(model, schema=schema))

@@ -28,7 +28,10 @@ class Task(StrEnum):
 LEARNERS: dict[str, dict[Task, str]] = {
     "c45": {Task.classification: "C45Classifier"},
     "c50": {Task.classification: "C50Classifier"},
+    "c45rules": {Task.classification: "C45Rules"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
+    "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
+    "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
 }
@@ -181,7 +184,9 @@ def _summary(estimator: Any, features: pa.Table, y: pa.ChunkedArray, target: str
     truth = np.array(y.to_pylist(), dtype=predicted.dtype)
     lines = [
         f"{type(estimator).__name__} of {target!r} on {rows} rows and {columns} features",
-        f"Size: {tree.n_leaves} leaves, depth {tree.depth}",
+        f"Size: {len(estimator.rules_)} rules"
+        if hasattr(estimator, "rules_")
+        else f"Size: {tree.n_leaves} leaves, depth {tree.depth}",
     ]
     if tree.schema.target.is_classification:
         wrong = int(np.count_nonzero(predicted != truth))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from treewright.cli._arguments import ModelFile
+from treewright.errors import ParameterError
 
 __all__ = ["run"]
 
@@ -34,18 +35,24 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="File; stdout by default.")
     ] = None,
 ) -> None:
-    """Show a saved tree as text, as rules or as an SVG picture."""
-    from treewright.cli._files import check_output, load_tree, page_width, write_text
+    """Show a saved tree as text, as rules or as an SVG picture; a rule set as text."""
+    from treewright.cli._files import check_output, load_readable, page_width, write_text
+    from treewright.rules import RuleSet
 
     check_output(output)
-    tree = load_tree(model)
-    match form:
-        case Form.text:
-            shown = tree.to_text(max_depth=max_depth, width=page_width())
-        case Form.rules:
-            shown = tree.rules().to_text(width=page_width())
-        case Form.svg:
-            shown = tree.to_svg(max_depth=max_depth)
+    found = load_readable(model)
+    if isinstance(found, RuleSet):
+        if form is Form.svg or max_depth is not None:
+            raise ParameterError(
+                f"--as svg and --max-depth are for trees, but {model} holds rules; leave them out."
+            )
+        shown = found.to_text(width=page_width())
+    elif form is Form.text:
+        shown = found.to_text(max_depth=max_depth, width=page_width())
+    elif form is Form.rules:
+        shown = found.rules().to_text(width=page_width())
+    else:
+        shown = found.to_svg(max_depth=max_depth)
     write_text(f"{shown.rstrip()}\n", output)
     if output is not None:
         print(f"Tree as {form.value}: {output}")

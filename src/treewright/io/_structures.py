@@ -20,6 +20,7 @@ from treewright.io._values import Structure
 from treewright.rules import RuleSet
 from treewright.rules._serialize import body_from_dict, body_to_dict
 from treewright.tree.check import check_schema, check_structure
+from treewright.tree.node_tests import TEST_DTYPES, NodeTests
 from treewright.tree.split import SPLIT_DTYPES, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
 
@@ -130,20 +131,37 @@ def _build_splits(parts: dict[str, Any]) -> Splits:
     return Splits(**parts)
 
 
+def _take_tests_apart(tests: NodeTests) -> dict[str, object]:
+    parts: dict[str, object] = dict(tests.arrays())
+    _check_arrays("tests", parts, TEST_DTYPES)
+    return parts
+
+
+def _build_tests(parts: dict[str, Any]) -> NodeTests:
+    _check_parts("tests", parts, tuple(TEST_DTYPES))
+    _check_arrays("tests", parts, TEST_DTYPES)
+    return NodeTests(**parts)
+
+
 def _take_tree_apart(tree: Tree) -> dict[str, object]:
     parts = {field.name: getattr(tree, field.name) for field in fields(tree)}
     parts["extras"] = dict(tree.extras)
-    _build_tree(parts)
+    _build_tree(dict(parts))
+    if tree.tests is None:
+        del parts["tests"]
     return parts
 
 
 def _build_tree(parts: dict[str, Any]) -> Tree:
+    parts = {"tests": None, **parts}
     _check_parts("tree", parts, tuple(field.name for field in fields(Tree)))
     _check_arrays("tree", parts, TREE_DTYPES)
     types = {"schema": Schema, "splits": Splits, "surrogates": Splits, "extras": dict}
     for name, kind in types.items():
         if type(parts[name]) is not kind:
             raise ModelFileError(f"{name} of its tree is not of the type {kind.__name__}")
+    if parts["tests"] is not None and type(parts["tests"]) is not NodeTests:
+        raise ModelFileError("tests of its tree is not of the type NodeTests")
     if any(not isinstance(column, np.ndarray) for column in parts["extras"].values()):
         raise ModelFileError("its tree has extras that are no arrays")
     tree = Tree(**parts)
@@ -247,6 +265,7 @@ def _is(kind: type[Any]) -> Any:
 STRUCTURES = (
     Structure("$tree", _is(Tree), _take_tree_apart, _build_tree),
     Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
+    Structure("$tests", _is(NodeTests), _take_tests_apart, _build_tests),
     Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
     Structure("$rules", _is(RuleSet), _take_rules_apart, _build_rules),
     Structure("$estimator", is_ours, _take_estimator_apart, _build_estimator),

@@ -27,6 +27,40 @@ def pruning_steps(
     node_alpha: NDArray[np.float64],
     tolerance: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
+def bin_codes(
+    column: NDArray[np.floating[Any]], breaks: NDArray[np.float64]
+) -> NDArray[np.int32]: ...
+def merge_tables(
+    tables: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    ordered: NDArray[np.uint8],
+    stop_at: NDArray[np.int32],
+    measure: int,
+    scores: NDArray[np.float64],
+    alpha_merge: float,
+    alpha_resplit: float,
+    least: float,
+    keep_path: bool,
+    chi2_tail: int,
+    f_tail: int,
+    n_threads: int = 1,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...
+def class_tables(
+    columns: list[NDArray[np.int32]],
+    sizes: list[int],
+    rows: NDArray[np.int64],
+    label: NDArray[np.int32],
+    n_classes: int,
+    weight: NDArray[np.int64] | None,
+    n_threads: int = 1,
+) -> NDArray[np.int64]: ...
+def sum_tables(
+    columns: list[NDArray[np.int32]],
+    sizes: list[int],
+    rows: NDArray[np.int64],
+    values: NDArray[np.int64],
+    n_threads: int = 1,
+) -> NDArray[np.int64]: ...
 
 class Predictor:
     def __init__(self, n_categories: NDArray[np.int32], *arrays: Any) -> None: ...
@@ -45,6 +79,43 @@ class Predictor:
         n_threads: int = 1,
     ) -> NDArray[np.int32]: ...
 
+class Associator:
+    def __init__(
+        self,
+        columns: list[NDArray[Any]],
+        n_categories: list[int],
+        ordered: list[bool],
+        labels: NDArray[np.int32] | None,
+        numbers: NDArray[np.float64] | None,
+        width: int,
+        n_threads: int,
+    ) -> None: ...
+    def test(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        features: list[int],
+        with_covariance: bool,
+    ) -> dict[str, Any]: ...
+    def split(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        feature: int,
+        form: str,
+        least_weight: float,
+        max_exhaustive: int,
+    ) -> dict[str, Any] | None: ...
+    def resample(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        features: list[int],
+        form: str,
+        n_resamples: int,
+        key: int,
+        stream: int,
+    ) -> NDArray[np.int64]: ...
 def choose_rules(
     rule_offset: NDArray[np.int64],
     rows: NDArray[np.int32],

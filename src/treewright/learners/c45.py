@@ -155,11 +155,10 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
     priors: ClassVar[None] = None
     costs: ClassVar[None] = None
     cost_method: ClassVar[str] = "altered_priors"
-    ccp_alpha: ClassVar[float] = 0.0
-    cp: ClassVar[None] = None
-    cv: ClassVar[int] = 10
-    rule: ClassVar[str] = "min"
-    pruning_risk: ClassVar[str] = "error"
+    ccp_alpha = 0.0
+    cp = None
+    cv = 10
+    pruning_risk = "error"
     max_leaf_nodes: ClassVar[None] = None
 
     def __init__(

@@ -233,6 +233,10 @@ class C45Rules(ClassificationMixin, TreeEstimator):
         if "rules" not in learned:
             return
         rules = learned["rules"]
-        if type(rules) is not RuleSet or rules.schema != tree.schema:
+        if (
+            type(rules) is not RuleSet
+            or rules.schema.features != tree.schema.features
+            or rules.classes.tolist() != np.asarray(self.classes_).tolist()
+        ):
             raise ModelFileError("its rules do not fit its tree")
         self.rules_ = rules

@@ -132,6 +132,7 @@ def error_rules(confidence: float, variant: Variant, subtree_raising: bool) -> d
         "confidence": float(confidence),
         "z": float(np.interp(confidence, _CONFIDENCE, _DEVIATE) if table else -ndtri(confidence)),
         "tail": 0.67 if table else 1.0,
+        "least_tail": -np.inf if table else 0.0,  # below one case C4.5 adds less than nothing
         "tolerance": 0.0 if table else 1e-6,
         "prune": True,
         "raise_subtrees": bool(subtree_raising),

@@ -1,15 +1,14 @@
-"""What the results of this room share: the choice of a row, tables as text, HTML and frames."""
+"""What the results of this room share: the choice of a row, numbers of a column."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from treewright.errors import ParameterError
+from treewright.tree.tables import as_frame, html_table, text_table
 
 __all__ = ["Choice", "as_frame", "choose_row", "html_table", "significant", "text_table"]
 
@@ -46,41 +45,3 @@ def significant(values: ArrayLike, digits: int = 5) -> list[str]:
     if decimals > digits + 3:  # where R, too, finds the scientific form shorter
         return [f"{number:.{digits - 1}e}" for number in numbers]
     return [f"{number:.{decimals}f}" for number in numbers]
-
-
-def text_table(columns: Mapping[str, Sequence[str]], index: bool = False) -> str:
-    """Right-aligned columns under their names, optionally with row numbers from 1."""
-    shown = dict(columns)
-    if index:
-        n_rows = len(next(iter(columns.values())))
-        shown = {"": [str(i + 1) for i in range(n_rows)], **columns}
-    widths = [max(len(name), *map(len, cells)) for name, cells in shown.items()]
-    lines = [shown.keys(), *zip(*shown.values(), strict=True)]
-    return "\n".join(
-        " ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        for line in lines
-    )
-
-
-def html_table(columns: Mapping[str, Sequence[str]], caption: str) -> str:
-    """The same table for a notebook."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>"
-        for line in zip(*columns.values(), strict=True)
-    )
-    return (
-        f"<table><caption>{html.escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    )
-
-
-def as_frame(columns: Mapping[str, Any]) -> Any:
-    """A pandas frame if pandas is installed, otherwise an Arrow table."""
-    import narwhals as nw
-
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        return nw.from_dict(dict(columns), backend="pyarrow").to_native()
-    return nw.from_dict(dict(columns), backend="pandas").to_native()

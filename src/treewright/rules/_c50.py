@@ -25,7 +25,7 @@ from treewright.rules._learn import (
     choose_candidates,
     coverage,
     default_class,
-    generalised,
+    generalised_rules,
 )
 from treewright.rules._rule_set import RuleSet
 from treewright.tree.conditions import merge_conditions
@@ -56,7 +56,7 @@ def voting_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> RuleSet:
     if tree.n_nodes > 1:
         # a rule must be right more often than its class is frequent
         guess = (totals.sum() - totals + 1.0) / (totals.sum() + 2.0)
-        candidates = [c for c in generalised(tree, rows, errors) if c.rate <= guess[c.label]]
+        candidates = [c for c in generalised_rules(tree, rows, errors) if c.rate <= guess[c.label]]
         chosen = choose_candidates(candidates, tree.schema, rows, THEORY_SHARE)
     default, default_value = int(totals.argmax()), totals
     if chosen:

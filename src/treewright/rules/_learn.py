@@ -42,7 +42,8 @@ __all__ = [
     "choose_candidates",
     "coverage",
     "default_class",
-    "generalised",
+    "generalised_rules",
+    "leaf_paths",
     "learn_rules",
 ]
 
@@ -112,7 +113,7 @@ def learn_rules(
         Weight of the bits of the rules against those of their exceptions.
     """
     totals = rows.class_totals()
-    candidates = generalised(tree, rows, errors)
+    candidates = generalised_rules(tree, rows, errors)
     # A rule must be right more often than its class is frequent (by Laplace's estimate).
     guess = (totals.sum() - totals + 1.0) / (totals.sum() + 2.0)
     candidates = [c for c in candidates if c.rate <= guess[c.label]]
@@ -145,7 +146,7 @@ def leaf_paths(tree: Tree) -> tuple[list[tuple[Condition, ...]], NDArray[np.int3
     return paths, np.array(labels, np.int32)
 
 
-def generalised(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> list[Candidate]:
+def generalised_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> list[Candidate]:
     """The rules of the leaves without the conditions that do not pay, each once."""
     paths, labels = leaf_paths(tree)
     tests, offset, listed = collect_tests(paths, tree.schema)

@@ -223,7 +223,8 @@ class RuleSet(Sequence[Rule]):
         if self.decision == "first":
             return np.asarray(self._labels[self._first(table, n_threads)], np.int64)
         votes = self._votes(table, n_threads)
-        return np.where(votes.any(axis=1), votes.argmax(axis=1), self._labels[-1])
+        won = np.where(votes.any(axis=1), votes.argmax(axis=1), self._labels[-1])
+        return np.asarray(won, np.int64)
 
     def apply(self, X: Any, *, n_threads: int = 1) -> NDArray[np.int32]:
         """The first rule that holds for each row, −1 where none does.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import KINDS, Feature, Schema, Target
 from treewright.errors import ModelFileError
+from treewright.tree.node_tests import TEST_DTYPES
 from treewright.tree.split import GAP_FRACTION, GAP_STOP, SPLIT_DTYPES, SplitKind, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
 
@@ -40,6 +41,7 @@ def check_structure(tree: Tree) -> None:
     _check_reached(tree)
     _check_surrogates(tree)
     _check_values(tree)
+    _check_tests(tree)
 
 
 def _fail(what: str) -> NoReturn:
@@ -364,3 +366,22 @@ def _check_classes(tree: Tree) -> None:
     _require(np.isfinite((tree.value * factor).sum(axis=1)), "class weights must have finite sums")
     n_classes = len(target.classes)
     _require((tree.label >= 0) & (tree.label < n_classes), f"labels must lie below {n_classes}")
+
+
+def _check_tests(tree: Tree) -> None:
+    tests = tree.tests
+    if tests is None:
+        return
+    n = _size(tests.node)
+    for name, dtype in TEST_DTYPES.items():
+        _check_array(f"{name} of tests", getattr(tests, name), dtype, (n,))
+    of = "test"
+    _require((tests.node >= 0) & (tests.node < tree.n_nodes), "a test must be of a node", of)
+    _require(tests.node[1:] >= tests.node[:-1], "tests must be in the order of the nodes", of)
+    _require(
+        (tests.feature >= 0) & (tests.feature < len(tree.schema)),
+        "the feature of a test must be one of the schema's",
+        of,
+    )
+    for name in ("log_p", "log_adjusted_p"):
+        _require(~(getattr(tests, name) > 0), f"{name} must be the logarithm of a share", of)

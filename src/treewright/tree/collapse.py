@@ -50,6 +50,7 @@ def collapse_nodes(tree: Tree, nodes: Any) -> Tree:
         gain=np.where(is_leaf, 0.0, tree.gain[kept]),
         risk=tree.risk[kept],
         extras={name: column[kept] for name, column in tree.extras.items()},
+        tests=None if tree.tests is None else tree.tests.renumbered(new_id),
     )
 
 

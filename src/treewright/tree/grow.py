@@ -2,11 +2,12 @@
 
 The growth loop itself is compiled (``core/grow.cpp``). Its seam is ``choose(node)``: a compiled
 search, or a Python callable entered once per node, which gets a :class:`GrowingNode` and returns
-a :class:`ProposedSplit` or None.
+a :class:`ProposedSplit`, or :class:`NoSplit` or None for a leaf.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,12 +18,14 @@ from numpy.typing import NDArray
 from treewright import kernels
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
+from treewright.errors import ParameterError
+from treewright.tree.node_tests import NodeTests
 from treewright.tree.recipe import ClassCosts, Recipe
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
 from treewright.tree.values import class_nodes, clip_rates, label_empty
 
-__all__ = ["GrowingNode", "ProposedSplit", "candidates", "grow"]
+__all__ = ["GrowingNode", "NoSplit", "ProposedSplit", "ProposedSurrogate", "candidates", "grow"]
 
 _GAPS = {"learned": 0, "surrogate": 1, "fractional": 2, "own_branch": 3, "majority": 4}
 _NO_LIMIT = 2**31 - 1
@@ -30,11 +33,29 @@ _NO_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class GrowingNode:
-    """What a Python chooser sees of a node; ``weights`` is None where all are one."""
+    """What a Python chooser sees of a node; ``weights`` is None where all are one.
+
+    ``path`` is a number of the node's own, the same however the tree is grown, for random draws.
+    """
 
     rows: NDArray[np.int64]
     weights: NDArray[np.float64] | None
     depth: int
+    path: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedSurrogate:
+    """A split that stands in for another; ``is_reversed`` swaps the sides of its break."""
+
+    feature: int
+    breaks: tuple[float, ...] = ()
+    closed: bool = True
+    codes: tuple[int, ...] = ()
+    branches: tuple[int, ...] = ()
+    is_reversed: bool = False
+    agreement: float = 0.0
+    adjusted: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,48 +63,110 @@ class ProposedSplit:
     """What a Python chooser proposes.
 
     ``breaks`` for a continuous or ordinal feature, or ``codes`` with their ``branches`` for a
-    nominal one. ``gap_branch`` is where a gap goes under ``missing="majority"`` and "learned";
-    −2 leaves it to the heaviest branch. ``extras`` become columns of ``Tree.extras``.
+    nominal one. ``gain`` left out is the decrease of impurity. ``gap_branch`` is where a gap
+    goes under ``missing="majority"`` and "learned", perhaps a last branch of its own; −2 leaves
+    it to the heaviest branch.
+    ``surrogates`` are asked first under ``missing="surrogate"``. ``extras`` become columns of
+    ``Tree.extras``, ``tests`` rows of ``Tree.tests``.
     """
 
     feature: int
-    gain: float
+    gain: float = math.nan
     breaks: tuple[float, ...] = ()
     closed: bool = True
     codes: tuple[int, ...] = ()
     branches: tuple[int, ...] = ()
     gap_branch: int = GAP_STOP
+    surrogates: tuple[ProposedSurrogate, ...] = ()
     extras: Mapping[str, float] = field(default_factory=dict)
+    tests: NodeTests | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoSplit:
+    """A leaf that a Python chooser has something to say about, such as tests that failed."""
+
+    extras: Mapping[str, float] = field(default_factory=dict)
+    tests: NodeTests | None = None
 
 
 class _ChooserBridge:
-    """Translates between the core's calls and a Python chooser, and keeps the extras."""
+    """Translates between the core's calls and a Python chooser, and keeps its answers.
 
-    def __init__(self, choose: Callable[[GrowingNode], ProposedSplit | None]) -> None:
+    What the core carries of an answer is its number: which node of the finished tree it is
+    about is known only in the end.
+    """
+
+    def __init__(
+        self, choose: Callable[[GrowingNode], ProposedSplit | NoSplit | None], n_features: int
+    ) -> None:
         self._choose = choose
-        self.extras: list[Mapping[str, float]] = []
+        self._n_features = n_features
+        self._answers: list[ProposedSplit | NoSplit] = []
 
     def __call__(
-        self, rows: NDArray[np.int64], weights: NDArray[np.float64] | None, depth: int
-    ) -> dict[str, Any] | None:
-        proposal = self._choose(GrowingNode(rows, weights, depth))
-        if proposal is None:
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        depth: int,
+        path: int,
+    ) -> tuple[int, dict[str, Any] | None] | None:
+        answer = self._choose(GrowingNode(rows, weights, depth, path))
+        if answer is None:
             return None
-        self.extras.append(proposal.extras)
-        nominal = len(proposal.codes) > 0
-        order = np.argsort(proposal.codes)
-        return {
-            "kind": int(SplitKind.CODES if nominal else SplitKind.BREAKS),
-            "feature": int(proposal.feature),
-            "closed": bool(proposal.closed),
-            "n_branches": 1 + (max(proposal.branches) if nominal else len(proposal.breaks)),
-            "gain": float(proposal.gain),
-            "gap_branch": int(proposal.gap_branch),
-            "breaks": [float(b) for b in proposal.breaks],
-            "codes": [int(proposal.codes[i]) for i in order],
-            "branches": [int(proposal.branches[i]) for i in order],
-            "id": len(self.extras) - 1,
-        }
+        self._answers.append(answer)
+        split = None
+        if isinstance(answer, ProposedSplit):
+            for feature in (answer.feature, *(s.feature for s in answer.surrogates)):
+                if not 0 <= feature < self._n_features:  # the core would read beyond the table
+                    raise ParameterError(
+                        f"choose must propose one of the {self._n_features} features, "
+                        f"got number {feature}."
+                    )
+            split = _test(answer)
+            # a branch of its own for gaps is the last one
+            split |= {
+                "n_branches": max(split["n_branches"], int(answer.gap_branch) + 1),
+                "gain": float(answer.gain),
+                "gap_branch": int(answer.gap_branch),
+                "surrogates": [
+                    _test(s) | {"n_branches": 2, "agreement": s.agreement, "adjusted": s.adjusted}
+                    for s in answer.surrogates
+                ],
+            }
+        return len(self._answers) - 1, split
+
+    def extras(self, answer_id: NDArray[np.int32]) -> dict[str, NDArray[np.float64]]:
+        """Columns over nodes from what was said of each; NaN where nothing was."""
+        columns: dict[str, NDArray[np.float64]] = {}
+        for node in np.flatnonzero(answer_id >= 0):
+            for name, value in self._answers[answer_id[node]].extras.items():
+                columns.setdefault(name, np.full(len(answer_id), np.nan))[node] = value
+        return columns
+
+    def tests(self, answer_id: NDArray[np.int32]) -> NodeTests | None:
+        """The tests at all nodes; None if there was none at any."""
+        said = ((i, self._answers[answer_id[i]].tests) for i in np.flatnonzero(answer_id >= 0))
+        found = [(int(node), tests) for node, tests in said if tests is not None]
+        return NodeTests.join(found) if found else None
+
+
+def _test(proposal: ProposedSplit | ProposedSurrogate) -> dict[str, Any]:
+    """The test of a proposal, as the core reads it."""
+    nominal = len(proposal.codes) > 0
+    order = np.argsort(proposal.codes) if nominal else ()
+    return {
+        "kind": int(SplitKind.CODES if nominal else SplitKind.BREAKS),
+        "feature": int(proposal.feature),
+        "closed": bool(proposal.closed),
+        "reversed": bool(getattr(proposal, "is_reversed", False)),
+        "n_branches": 1 + (max(proposal.branches) if nominal else len(proposal.breaks)),
+        "gain": 0.0,
+        "gap_branch": GAP_STOP,
+        "breaks": [float(b) for b in proposal.breaks],
+        "codes": [int(proposal.codes[i]) for i in order],
+        "branches": [int(proposal.branches[i]) for i in order],
+    }
 
 
 def grow(
@@ -109,7 +192,7 @@ def grow(
     params["cut_values"] = list(cut_values)
     bridge = None
     if recipe.choose is not None:
-        bridge = params["choose"] = _ChooserBridge(recipe.choose)
+        bridge = params["choose"] = _ChooserBridge(recipe.choose, len(table.schema))
     grown = kernels.grow(table.columns, params)
     if unit != 1.0:
         _restore_unit(grown, unit, 2 if recipe.criterion == "squared_error" else 1)
@@ -260,7 +343,7 @@ def _wrap(
     bridge: _ChooserBridge | None,
 ) -> Tree:
     """Turn the core's arrays into a Tree."""
-    python_id = grown.pop("python_id")
+    said = grown.pop("python_id")
     weight, value = grown["weight"], grown["value"]
     share = weight / weight[0] if weight[0] > 0 else weight
     if target.is_classification:
@@ -271,23 +354,30 @@ def _wrap(
     else:
         label = np.empty(0, np.int32)
         risk = grown["impurity"] * share
+    grown["gain"] = _with_decreases(grown, share)
     return Tree(
         schema=Schema(schema.features, schema.named, target),
         splits=Splits(**grown.pop("splits")),
         surrogates=Splits(**grown.pop("surrogates")),
         label=label,
         risk=risk,
-        extras={"n_gaps": grown.pop("n_gaps"), **_extras(bridge, python_id)},
+        extras={"n_gaps": grown.pop("n_gaps"), **({} if bridge is None else bridge.extras(said))},
+        tests=None if bridge is None else bridge.tests(said),
         **grown,
     )
 
 
-def _extras(bridge: _ChooserBridge | None, python_id: NDArray[np.int32]) -> dict[str, Any]:
-    """Columns over nodes from what a Python chooser said of each; NaN where it said nothing."""
-    if bridge is None:
-        return {}
-    columns: dict[str, NDArray[np.float64]] = {}
-    for node in np.flatnonzero(python_id >= 0):
-        for name, value in bridge.extras[python_id[node]].items():
-            columns.setdefault(name, np.full(len(python_id), np.nan))[node] = value
-    return columns
+def _with_decreases(grown: dict[str, Any], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Gains, with the decrease of impurity where a Python chooser gave none."""
+    gain: NDArray[np.float64] = grown["gain"]
+    unknown = np.flatnonzero(np.isnan(gain))
+    if not len(unknown):
+        return gain
+    gain = gain.copy()
+    part = grown["impurity"] * share
+    first, count = grown["first_child"][unknown], grown["n_children"][unknown]
+    below = np.concatenate([[0.0], np.cumsum(part)])
+    with np.errstate(invalid="ignore"):  # squares of huge numbers are infinite
+        decrease = part[unknown] - (below[first + count] - below[first])
+    gain[unknown] = np.where(np.isnan(decrease), np.inf, decrease)
+    return gain

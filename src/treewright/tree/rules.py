@@ -11,12 +11,16 @@ exception, because no condition on a feature can say where such a row goes.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from treewright.tree.conditions import Condition, branch_conditions, merge_conditions
 from treewright.tree.describe import Wording, features_with_gaps
+from treewright.tree.node_tests import format_p
 from treewright.tree.nodes import node_prediction, node_probability
 from treewright.tree.tree import Tree
 from treewright.tree.words import clean, clip, display_width, format_share, format_value
@@ -46,6 +50,9 @@ class Rule:
         how often the rule will be right; None for regression.
     node
         The leaf that the rule comes from.
+    log_p
+        Log of the largest adjusted p-value among the splits on the way to it; None where
+        splits were not tested.
     value
         Weight of each class among the covered rows, or their means.
     errors
@@ -62,6 +69,7 @@ class Rule:
     weight: float
     confidence: float | None = None
     node: int = -1
+    log_p: float | None = None
     value: tuple[float, ...] = ()
     errors: float | None = None
     lift: float | None = None
@@ -78,7 +86,8 @@ class Rule:
 
 def _support(rule: Rule) -> str:
     share = "" if rule.confidence is None else f", {format_share(rule.confidence)}"
-    return f"n {rule.n_samples}{share}"
+    p = "" if rule.log_p is None else f", {format_p(rule.log_p)}"
+    return f"n {rule.n_samples}{share}{p}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,6 +179,8 @@ class Rules(Sequence[Rule]):
         count = "1 rule" if len(self) == 1 else f"{len(self)} rules"
         share = any(rule.confidence is not None for rule in self.items)
         what = "rows and share of the class" if share else "rows"
+        if any(rule.log_p is not None for rule in self.items):
+            what = what.replace(" and", ",") + " and the largest p of its splits"
         return f"{count} for {clip(clean(self.target), 40)}; in brackets the {what} in training"
 
     def __repr__(self) -> str:
@@ -214,9 +225,9 @@ def extract_rules(tree: Tree) -> Rules:
     target = tree.schema.target
     is_class = target is not None and target.is_classification
     rules = []
-    stack: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
+    stack: list[tuple[int, tuple[Condition, ...], float]] = [(0, (), math.nan)]
     while stack:
-        node, above = stack.pop()
+        node, above, log_p = stack.pop()
         children = tree.children(node)
         if not children:
             share = node_probability(tree, node)[tree.label[node]] if is_class else None
@@ -228,13 +239,15 @@ def extract_rules(tree: Tree) -> Rules:
                     weight=float(tree.weight[node]),
                     confidence=None if share is None else float(share),
                     node=node,
+                    log_p=None if math.isnan(log_p) else log_p,
                     value=tuple(tree.value[node].tolist()),
                 )
             )
             continue
+        log_p = float(np.fmax(log_p, tree.log_p[node]))
         for child, condition in reversed(
             list(zip(children, branch_conditions(tree, node), strict=True))
         ):
-            stack.append((child, merge_conditions((*above, condition))))
+            stack.append((child, merge_conditions((*above, condition)), log_p))
     name = "" if target is None else target.name
     return Rules(tuple(rules), name, features_with_gaps(tree, None))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.tree.check import check_schema, check_structure
+from treewright.tree.node_tests import TEST_DTYPES, NodeTests
 from treewright.tree.split import SPLIT_DTYPES, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
 
@@ -33,7 +34,7 @@ EXTRA_DTYPES = frozenset(
 
 def tree_to_dict(tree: Tree) -> dict[str, Any]:
     """The tree as nested dicts of lists; see :meth:`Tree.to_dict`."""
-    return {
+    data = {
         "format": FORMAT,
         "schema": schema_to_dict(tree.schema),
         "nodes": {name: _to_list(getattr(tree, name)) for name in TREE_DTYPES},
@@ -44,6 +45,9 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
             for name, column in tree.extras.items()
         },
     }
+    if tree.tests is not None:
+        data["tests"] = {name: _to_list(array) for name, array in tree.tests.arrays().items()}
+    return data
 
 
 def tree_from_dict(data: Mapping[str, Any]) -> Tree:
@@ -68,6 +72,7 @@ def tree_from_dict(data: Mapping[str, Any]) -> Tree:
         splits=_splits(data, "splits"),
         surrogates=_splits(data, "surrogates"),
         extras=_extras(_get(data, "extras", Mapping, "the tree")),
+        tests=_tests(data.get("tests")),
         **arrays,
     )
     check_structure(tree)
@@ -138,6 +143,12 @@ def _splits(data: Mapping[str, Any], key: str) -> Splits:
     entry = _get(data, key, Mapping, "the tree")
     names = (f.name for f in fields(Splits))
     return Splits(**{name: _to_array(entry, name, SPLIT_DTYPES[name]) for name in names})
+
+
+def _tests(entry: Any) -> NodeTests | None:
+    if entry is None:
+        return None
+    return NodeTests(**{n: _to_array(entry, n, dtype) for n, dtype in TEST_DTYPES.items()})
 
 
 def _extras(data: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

@@ -15,6 +15,7 @@ import numpy as np
 from treewright.errors import ParameterError
 from treewright.tree.conditions import Condition, branch_conditions, surrogate_conditions
 from treewright.tree.describe import Wording, features_with_gaps
+from treewright.tree.node_tests import format_p
 from treewright.tree.nodes import node_prediction, node_probability
 from treewright.tree.split import GAP_FRACTION, GAP_STOP
 from treewright.tree.tree import Tree
@@ -116,6 +117,8 @@ def _legend(tree: Tree, lines: list[Line], wording: Wording, is_cut: bool, surro
     columns = ["node", "test", "n"]
     if _has_weights(tree):
         columns.append("weight")
+    if _has_tests(tree):
+        columns.append("adjusted p")
     if target is not None and target.is_classification:
         names = [clip(format_value(c), MAX_CLASS_WIDTH, wording.ellipsis) for c in target.classes]
         few = len(names) <= MAX_SHARES
@@ -145,12 +148,16 @@ def _has_weights(tree: Tree) -> bool:
     return not np.allclose(tree.weight, tree.n_samples, rtol=1e-9, atol=1e-9)
 
 
+def _has_tests(tree: Tree) -> bool:
+    return not np.isnan(tree.log_p).all()
+
+
 def _lines(
     tree: Tree, max_depth: int | None, digits: int, surrogates: bool, ascii: bool
 ) -> list[Line]:
     shown_depth = tree.depth if max_depth is None else min(max_depth, tree.depth)
     tee, corner, bar, blank = _guides(shown_depth, ascii)
-    has_weights = _has_weights(tree)
+    has_weights, has_tests = _has_weights(tree), _has_tests(tree)
     below = nodes_below(tree) if max_depth is not None else None
     lines = []
     stack: list[tuple[int, str, str, Condition | None]] = [(0, "", "", None)]
@@ -161,7 +168,7 @@ def _lines(
         end = "" if is_open else "*"
         if not is_open and below is not None and below[node]:
             end = f"{'...' if ascii else '…'} {below[node]} more"
-        cells = _cells(tree, node, digits, has_weights)
+        cells = _cells(tree, node, digits, has_weights, has_tests)
         lines.append(Line(str(node), guide, condition, cells, end))
         if not is_open:
             continue
@@ -204,11 +211,15 @@ def nodes_below(tree: Tree) -> list[int]:
     return (size - 1).tolist()
 
 
-def _cells(tree: Tree, node: int, digits: int, has_weights: bool) -> tuple[str, ...]:
+def _cells(
+    tree: Tree, node: int, digits: int, has_weights: bool, has_tests: bool
+) -> tuple[str, ...]:
     target = tree.schema.target
     cells = [str(int(tree.n_samples[node]))]
     if has_weights:
         cells.append(format_number(float(tree.weight[node]), digits))
+    if has_tests:
+        cells.append("" if np.isnan(tree.log_p[node]) else format_p(float(tree.log_p[node])))
     predicted = format_value(node_prediction(tree, node), digits)
     if target is None or not target.is_classification:
         return (*cells, predicted, f"({format_number(float(tree.impurity[node]), 4)})")

@@ -19,6 +19,7 @@ from treewright.data.schema import Schema
 from treewright.tree.split import GAP_FRACTION, Splits
 
 if TYPE_CHECKING:
+    from treewright.tree.node_tests import NodeTests, NodeTestTable
     from treewright.rules import RuleSet
     from treewright.tree.nodes import Node, Nodes
     from treewright.tree.paths import Path
@@ -85,6 +86,8 @@ class Tree:
         Further columns over nodes, such as ``statistic`` and ``p_value``. ``n_gaps``, the
         training rows whose value the split of a node lacked, tells the text forms which
         features need a word about gaps.
+    tests
+        Significance tests at the nodes; None for a learner that makes none.
 
     Notes
     -----
@@ -108,6 +111,7 @@ class Tree:
     gain: NDArray[np.float64]
     risk: NDArray[np.float64]
     extras: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    tests: NodeTests | None = None
 
     def __post_init__(self) -> None:
         for name in TREE_DTYPES:
@@ -212,6 +216,16 @@ class Tree:
             shares[shares.sum(axis=1) <= 0] = 1.0 / max(weighted.shape[1], 1)
         return np.asarray(shares)
 
+    @cached_property
+    def log_p(self) -> NDArray[np.float64]:
+        """Log of the adjusted p-value of each node: of its split, or at a leaf the least.
+
+        NaN where nothing was tested.
+        """
+        if self.tests is None:
+            return np.full(self.n_nodes, np.nan)
+        return self.tests.p_of_nodes(np.where(self.is_leaf, -1, self.splits.feature))
+
     def feature_importances(
         self, *, normalize: bool = True, surrogates: bool = False
     ) -> NDArray[np.float64]:
@@ -298,6 +312,21 @@ class Tree:
             ascii=ascii,
         )
 
+    def node_tests(self, node: int | None = None) -> NodeTestTable:
+        """Significance tests at the nodes: statistic, p and adjusted p of every tested feature.
+
+        Leaves that were tested and not split are among them. Only learners that choose
+        features by a test, such as CTree and CHAID, keep any.
+
+        Parameters
+        ----------
+        node
+            Node whose tests are wanted; None for all.
+        """
+        from treewright.tree.node_tests import NodeTestTable
+
+        return NodeTestTable.of_tree(self, node)
+
     def rules(self) -> Rules:
         """One rule per leaf, the tests on the way merged per feature."""
         from treewright.tree.rules import extract_rules
@@ -317,6 +346,7 @@ class Tree:
         digits: int = 4,
         orientation: Literal["auto", "down", "right"] = "auto",
         gaps: bool | None = None,
+        distribution: bool | None = None,
     ) -> str:
         """The tree as a self-contained SVG picture.
 
@@ -331,11 +361,20 @@ class Tree:
             be too wide to read.
         gaps
             Whether to say which branch takes the gaps, as in :meth:`to_text`.
+        distribution
+            Whether every box shows how the response is distributed at its node (bars for
+            classes, box plots for numbers) and the test of its split; None does so where
+            splits were chosen by tests.
         """
         from treewright.tree.svg import render_svg
 
         return render_svg(
-            self, max_depth=max_depth, digits=digits, orientation=orientation, gaps=gaps
+            self,
+            max_depth=max_depth,
+            digits=digits,
+            orientation=orientation,
+            gaps=gaps,
+            distribution=distribution,
         )
 
     def path(self, row: Any) -> Path:

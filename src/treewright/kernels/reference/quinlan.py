@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Test", "best_cut", "best_test", "information", "multiway_test"]
+__all__ = ["Test", "best_cut", "best_test", "class_weights", "information", "multiway_test"]
 
 Floats = NDArray[np.float64]
 APART = 1e-5
@@ -36,7 +36,7 @@ def information(weights: Floats) -> float:
 
 def class_weights(y: NDArray[np.int32], weight: Floats, n_classes: int) -> Floats:
     """Weight of each class."""
-    return np.bincount(y, weight, n_classes)
+    return np.bincount(y, weight, n_classes).astype(np.float64)
 
 
 def best_cut(
@@ -48,7 +48,7 @@ def best_cut(
     min_items: float = 2.0,
     tolerance: float = 0.0,
 ) -> Test | None:
-    """The cut with the most gain, charged with the logarithm of the cuts tried; None without any."""
+    """The cut with the most gain, charged with the logarithm of the cuts tried, or None."""
     known = ~np.isnan(x)
     order = np.flatnonzero(known)[np.argsort(x[known], kind="stable")]
     cases, everything = weight[order].sum(), weight.sum()

@@ -1,0 +1,138 @@
+"""The twins of rule learning: dropping conditions, and choosing rules by their bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["choose_rules", "error_rate", "generalise", "subset_cost"]
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def error_rate(covered: float, wrong: float, confidence: float, z: float, tail: float) -> float:
+    """Upper limit of the errors among ``covered`` rows, as a share of them."""
+    if covered <= 0:
+        return 1.0
+    return float((wrong + _added(covered, wrong, confidence, z, tail)) / covered)
+
+
+def _added(n: float, e: float, confidence: float, z: float, tail: float) -> float:
+    none = n * (1.0 - math.exp(math.log(confidence) / n))
+    if e < 1e-6:
+        return none
+    if e < 0.9999:
+        return none + e * (_added(n, 1.0, confidence, z, tail) - none)
+    if e + 0.5 >= n:
+        return max(tail * (n - e), 0.0)
+    c, half = z * z, e + 0.5
+    limit = (half + c / 2 + math.sqrt(c * (half * (1 - half / n) + c / 4))) / (n + c)
+    return n * limit - e
+
+
+def generalise(
+    holds: Flags, is_class: Flags, weight: Floats, rate: Callable[[float, float], float]
+) -> tuple[Flags, float, float]:
+    """Tests that stay, and the weight covered and wrong then.
+
+    Parameters
+    ----------
+    holds
+        Whether each test (first axis) holds for each row.
+    is_class, weight
+        Of each row.
+    rate
+        Error rate of a covered and a wrong weight.
+    """
+    kept = np.ones(len(holds), np.bool_)
+
+    def support(tests: Flags) -> tuple[float, float]:
+        covered = holds[tests].all(axis=0)
+        return float(weight[covered].sum()), float(weight[covered & ~is_class].sum())
+
+    now = support(kept)
+    while kept.any():
+        trials = []
+        for i in np.flatnonzero(kept):
+            without = kept.copy()
+            without[i] = False
+            trials.append((rate(*support(without)), -int(i)))
+        best, position = min(trials)
+        if best > rate(*now):
+            break
+        kept[-position] = False
+        now = support(kept)
+    return kept, *now
+
+
+def subset_cost(
+    covers: Flags, is_class: Flags, weight: Floats, bits: Floats, share: float, chosen: Flags
+) -> float:
+    """Bits of the chosen rules and of their exceptions; ``covers`` is rules by rows."""
+    covered = covers[chosen].any(axis=0)
+    n, u = float(weight[covered].sum()), float(weight[~covered].sum())
+    fp, fn = float(weight[covered & ~is_class].sum()), float(weight[~covered & is_class].sum())
+    cost = math.log2(n + u + 1)
+    if n >= u:
+        cost += _subset(n, fp, (fp + fn) / (2 * n) if n else 0.0)
+        cost += _subset(u, fn, fn / u if u else 0.0)
+    else:
+        cost += _subset(u, fn, (fp + fn) / (2 * u))
+        cost += _subset(n, fp, fp / n if n else 0.0)
+    orders = math.lgamma(int(chosen.sum()) + 1) / math.log(2)
+    return cost + share * (float(bits[chosen].sum()) - orders)
+
+
+def _subset(total: float, part: float, p: float) -> float:
+    cost = -part * math.log2(p) if part > 0 else 0.0
+    return cost - (total - part) * math.log2(1 - p) if total > part else cost
+
+
+def choose_rules(
+    covers: Flags,
+    is_class: Flags,
+    weight: Floats,
+    bits: Floats,
+    share: float,
+    most_exhaustive: int,
+) -> Flags:
+    """The cheapest subset of a few rules, or the better end of two climbs of many."""
+    n = len(covers)
+
+    def cost(chosen: Flags) -> float:
+        return subset_cost(covers, is_class, weight, bits, share, chosen)
+
+    if n <= most_exhaustive:
+        # in the order of a Gray code, so that equals are decided as in the kernel
+        codes = [i ^ (i >> 1) for i in range(1 << n)]
+        subsets = [np.array([code >> r & 1 for r in range(n)], np.bool_) for code in codes]
+        return _first_least(subsets, cost)
+    ends = [_climb(np.ones(n, np.bool_), cost), _climb(np.zeros(n, np.bool_), cost)]
+    return _first_least(ends, cost)
+
+
+def _first_least(subsets: Sequence[Flags], cost: Callable[[Flags], float]) -> Flags:
+    best, least = subsets[0], cost(subsets[0])
+    for subset in subsets[1:]:
+        found = cost(subset)
+        if found < least - 1e-9:
+            best, least = subset, found
+    return best
+
+
+def _climb(chosen: Flags, cost: Callable[[Flags], float]) -> Flags:
+    while True:
+        moves = []
+        for r in range(len(chosen)):
+            moved = chosen.copy()
+            moved[r] = ~moved[r]
+            moves.append((cost(moved), r))
+        least, best = min(moves)
+        if least >= cost(chosen) - 1e-9:
+            return chosen
+        chosen = chosen.copy()
+        chosen[best] = ~chosen[best]

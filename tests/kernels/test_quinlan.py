@@ -1,0 +1,153 @@
+"""The choice of C4.5 against its numpy twin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from treewright.data.encode import encode
+from treewright.data.schema import Target
+from treewright.kernels.reference.quinlan import best_cut, best_test, multiway_test
+from treewright.tree.grow import grow
+from treewright.tree.recipe import QuinlanRules, Recipe
+
+
+def recipe(**rules) -> Recipe:
+    """C4.5 with midpoints, so that cuts can be compared with the twin's."""
+    return Recipe(
+        criterion="entropy",
+        nominal_split="multiway",
+        continuous_split="at_most",
+        missing="fractional",
+        min_weight_leaf=rules.get("min_items", 2.0),
+        max_depth=1,
+        quinlan=QuinlanRules(**rules),
+    )
+
+
+def problem(seed: int, n: int = 60, gaps: float = 0.0, n_classes: int = 3):
+    """Two continuous columns, one of them with ties, two nominal ones, and weights."""
+    rng = np.random.default_rng(seed)
+    signal = rng.normal(size=n)
+    tied = np.round(signal + rng.normal(size=n))
+    colour = rng.integers(0, 4, n)
+    shape = rng.integers(0, 3, n)
+    X = {
+        "a": signal,
+        "b": tied,
+        "c": np.array(["r", "g", "b", "w"], object)[colour],
+        "d": np.array(["x", "y", "z"], object)[shape],
+    }
+    for name in ("a", "c"):
+        where = rng.random(n) < gaps
+        X[name] = np.where(where, np.nan if name == "a" else None, X[name])
+        X[name] = X[name].astype(float) if name == "a" else X[name]
+    y = np.digitize(signal + 0.5 * colour + rng.normal(size=n), [0.3, 1.2]) % n_classes
+    return encode(X), y.astype(np.int32), rng.integers(1, 4, n) / 2.0
+
+
+def twin(table, y, weight, n_classes, **rules):
+    """Winner and its test by the definition."""
+    limits = {name: rules[name] for name in ("min_items", "tolerance") if name in rules}
+    tests = [
+        (best_cut if feature.kind == "continuous" else multiway_test)(
+            np.asarray(column), y, weight, n_classes, **limits
+        )
+        for feature, column in zip(table.schema.features, table.columns, strict=True)
+    ]
+    how = {k: v for k, v in rules.items() if k in ("ratio", "zero_gain", "tolerance")}
+    winner = best_test(tests, [True] * len(tests), **how)
+    return winner, tests[winner] if winner >= 0 else None
+
+
+@pytest.mark.parametrize("ratio", [True, False])
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_kernel_chooses_what_the_twin_chooses(seed, gaps, ratio):
+    table, y, weight = problem(seed, gaps=gaps)
+    rules = {"ratio": ratio, "tolerance": 1e-6, "min_items": 2.0}
+    target = Target("y", (0, 1, 2))
+    for w in (None, weight):
+        tree = grow(table, y, recipe(**rules), target=target, sample_weight=w)
+        each = np.ones(len(y)) if w is None else w
+        winner, test = twin(table, y, each, 3, **rules)
+        if winner < 0:
+            assert tree.n_nodes == 1
+            continue
+        assert tree.splits.feature[0] == winner
+        assert tree.gain[0] == pytest.approx(test.gain, rel=1e-9)
+        if not np.isnan(test.cut):
+            assert tree.splits.node_breaks(0)[0] == pytest.approx(test.cut)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_single_precision_changes_only_the_last_digits(seed):
+    table, y, _ = problem(seed, gaps=0.1)
+    target = Target("y", (0, 1, 2))
+    exact = grow(table, y, recipe(), target=target)
+    single = grow(table, y, recipe(single=True), target=target)
+    assert single.splits.feature[0] == exact.splits.feature[0]
+    assert single.gain[0] == pytest.approx(exact.gain[0], rel=1e-4)
+
+
+def test_a_test_needs_two_branches_of_the_least_weight():
+    table = encode({"c": np.array(list("aaaaab"), object)})
+    y = np.array([0, 0, 0, 0, 0, 1], np.int32)
+    target = Target("y", (0, 1))
+    assert grow(table, y, recipe(min_items=2.0), target=target).n_nodes == 1
+    assert grow(table, y, recipe(min_items=1.0), target=target).n_nodes == 3
+
+
+def test_a_cut_is_not_made_between_values_that_are_nearly_equal():
+    x = np.array([1.0, 1.0, 1.0 + 1e-6, 1.0 + 1e-6])
+    table, y = encode({"x": x}), np.array([0, 0, 1, 1], np.int32)
+    target = Target("y", (0, 1))
+    assert grow(table, y, recipe(), target=target).n_nodes == 1
+    assert grow(encode({"x": x * 1e3}), y, recipe(), target=target).n_nodes == 3
+
+
+def test_thresholds_are_values_of_the_data():
+    x = np.array([1.0, 1.2, 3.0, 9.0, 9.5, 10.0])
+    y = np.array([0, 0, 0, 1, 1, 1], np.int32)
+    how = replace(recipe(), threshold="data_value")
+    tree = grow(encode({"x": x}), y, how, target=Target("y", (0, 1)))
+    assert tree.splits.node_breaks(0)[0] == 3.0
+
+
+def test_an_attribute_that_nearly_tells_rows_apart_does_not_raise_the_average():
+    n = 40
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, n).astype(np.int32)
+    useful = np.where(rng.random(n) < 0.85, label, 1 - label)
+    X = {
+        "id": np.array([f"r{i // 2}" for i in range(n)], object),
+        "useful": np.array(["no", "yes"], object)[useful],
+    }
+    tree = grow(encode(X), label, recipe(), target=Target("y", (0, 1)))
+    assert tree.schema.features[tree.splits.feature[0]].name == "useful"
+
+
+def test_grouping_merges_categories_that_behave_alike():
+    rng = np.random.default_rng(1)
+    codes = np.repeat(np.arange(6), 30)
+    y = (rng.random(180) < np.where(codes < 3, 0.1, 0.9)).astype(np.int32)
+    table = encode({"c": np.array(list("abcdef"), object)[codes]})
+    tree = grow(table, y, recipe(subset=True, single=True), target=Target("y", (0, 1)))
+    groups = tree.splits.node_branches(0)
+    assert tree.n_children[0] == 2
+    assert len(set(groups[:3])) == len(set(groups[3:])) == 1
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_do_not_change_the_tree(n_jobs):
+    table, y, weight = problem(3, n=30_000, gaps=0.1)
+    how = replace(recipe(), max_depth=None, empty_branches=True)
+    trees = [
+        grow(table, y, how, target=Target("y", (0, 1, 2)), sample_weight=weight, n_threads=k)
+        for k in (1, n_jobs)
+    ]
+    for name in ("first_child", "value", "default"):
+        np.testing.assert_array_equal(getattr(trees[0], name), getattr(trees[1], name))
+    np.testing.assert_array_equal(trees[0].splits.breaks, trees[1].splits.breaks)

@@ -1,0 +1,118 @@
+"""Dropping conditions and choosing rules: the kernels against their twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.kernels.test_rules import SCHEMA, both, random_columns, random_condition
+from treewright.kernels.reference import rule_learning as twin
+from treewright.kernels.reference import rules as matching
+from treewright.kernels.rules import choose_rules, error_rate
+from treewright.rules._matching import collect_tests
+
+LIMIT = (0.25, 0.6925, 0.67)
+
+
+def test_error_rates_are_those_of_the_twin():
+    covered = np.array([0.0, 1.0, 2.0, 10.0, 10.0, 10.5, 50.0, 3.0, 7.0])
+    wrong = np.array([0.0, 1.0, 0.0, 3.0, 9.8, 0.5, 0.0, 3.0, 1.0])
+    found = error_rate(covered, wrong, *LIMIT)
+    expected = [twin.error_rate(n, e, *LIMIT) for n, e in zip(covered, wrong, strict=True)]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert found[6] == pytest.approx(1 - 0.25 ** (1 / 50))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_conditions_are_dropped_as_the_twin_drops_them(weighted, n_threads):
+    rng = np.random.default_rng(4)
+    n = 700
+    columns = random_columns(n, rng)
+    rules = [tuple(random_condition(rng) for _ in range(rng.integers(0, 9))) for _ in range(60)]
+    matcher, _ = both(rules, columns)
+    tests, offset, listed = collect_tests(rules, SCHEMA)
+    y = (np.nan_to_num(columns[0]) + rng.normal(size=n) > 0).astype(np.int32)
+    weight = rng.integers(1, 4, n).astype(float) if weighted else np.empty(0)
+    outcome = rng.integers(0, 2, len(rules)).astype(np.int32)
+    kept, covered, wrong = matcher.generalise(columns, y, weight, 2, outcome, LIMIT, n_threads)
+    read = [matching.read_column(c, k) for c, k in zip(columns, [-1, -1, 3, 90], strict=True)]
+    holds = np.array([matching.holds(tests, i, read) for i in range(len(tests))])
+    n_dropped = 0
+    for r in range(len(rules)):
+        where = slice(offset[r], offset[r + 1])
+        stays, n_covered, n_wrong = twin.generalise(
+            holds[listed[where]],
+            y == outcome[r],
+            weight if weighted else np.ones(n),
+            lambda c, e: twin.error_rate(c, e, *LIMIT),
+        )
+        assert kept[where].astype(bool).tolist() == stays.tolist(), r
+        assert (covered[r], wrong[r]) == (n_covered, n_wrong)
+        n_dropped += int((~stays).sum())
+    assert 20 < n_dropped < len(listed) - 20
+
+
+def test_a_rule_without_conditions_covers_everything():
+    columns = random_columns(100, np.random.default_rng(0))
+    matcher, _ = both([()], columns)
+    y = (np.arange(100) % 4 == 0).astype(np.int32)
+    kept, covered, wrong = matcher.generalise(
+        columns, y, np.empty(0), 2, np.array([1], np.int32), LIMIT
+    )
+    assert (len(kept), covered.tolist(), wrong.tolist()) == (0, [100.0], [75.0])
+
+
+def test_outcomes_that_are_no_classes_are_refused():
+    columns = random_columns(10, np.random.default_rng(0))
+    matcher, _ = both([()], columns)
+    y = np.zeros(10, np.int32)
+    for outcome in ([2], [-1], [0, 0]):
+        with pytest.raises(ValueError):
+            matcher.generalise(columns, y, np.empty(0), 2, np.array(outcome, np.int32), LIMIT)
+
+
+def random_coverage(n_rules, n_rows, rng):
+    is_class = rng.random(n_rows) < 0.4
+    likely = np.where(is_class, 0.3, 0.05) * rng.random((n_rules, 1)) * 2
+    return rng.random((n_rules, n_rows)) < likely, is_class, rng.uniform(4, 30, n_rules)
+
+
+def chosen_by_kernel(covers, is_class, weight, bits, share, most):
+    offset = np.concatenate([[0], np.cumsum(covers.sum(axis=1))])
+    return choose_rules(offset, np.nonzero(covers)[1], is_class, weight, bits, share, most)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_rules", [0, 1, 7, 25])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5])
+def test_rules_are_chosen_as_the_twin_chooses_them(n_rules, share, weighted):
+    rng = np.random.default_rng(n_rules)
+    covers, is_class, bits = random_coverage(n_rules, 400, rng)
+    weight = rng.integers(1, 4, 400).astype(float) if weighted else np.empty(0)
+    found = chosen_by_kernel(covers, is_class, weight, bits, share, 8)
+    weights = weight if weighted else np.ones(400)
+    expected = twin.choose_rules(covers, is_class, weights, bits, share, 8)
+    assert found.tolist() == expected.tolist()
+    if n_rules == 25 and share == 0.1:
+        assert 0 < found.sum() < n_rules
+
+
+def test_many_rules_end_where_no_move_saves_a_bit():
+    rng = np.random.default_rng(9)
+    covers, is_class, bits = random_coverage(1200, 600, rng)
+    found = chosen_by_kernel(covers, is_class, np.empty(0), bits, 0.1, 8)
+    least = twin.subset_cost(covers, is_class, np.ones(600), bits, 0.1, found)
+    for r in range(0, 1200, 7):
+        moved = found.copy()
+        moved[r] = ~moved[r]
+        assert twin.subset_cost(covers, is_class, np.ones(600), bits, 0.1, moved) > least - 1e-6
+
+
+def test_rows_out_of_range_are_refused():
+    is_class = np.zeros(3, np.bool_)
+    for offset, rows in (([0, 1], [3]), ([0, 1], [-1]), ([0, 2], [0]), ([1, 1], [0])):
+        with pytest.raises(ValueError):
+            choose_rules(
+                np.array(offset), np.array(rows), is_class, np.empty(0), np.ones(1), 0.5, 8
+            )
