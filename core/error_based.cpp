@@ -366,6 +366,15 @@ class Pruner {
     return static_cast<i32>(std::max_element(counts, counts + t_.n_classes) - counts);
   }
 
+  // Whether a node of these entries would be a leaf whatever its tests: too light, or pure.
+  bool is_done(Range range) const {
+    std::vector<i64> counts(t_.n_classes);
+    count(range, counts.data());
+    const i64 total = std::accumulate(counts.begin(), counts.end(), i64{0});
+    const i64 most = *std::max_element(counts.begin(), counts.end());
+    return static_cast<double>(total) * unit_ < 2 * rules_.min_items || most == total;
+  }
+
   // Grows what lies below the test of a frame's node again, from the rows that come down now.
   void grow_again(Frame& frame) {
     const i32 at = frame.node, n = nodes_[at].n_children;
@@ -381,7 +390,7 @@ class Pruner {
         rows[i] = range.items[i].row;
         weights[i] = static_cast<double>(range.items[i].weight) * unit_;
       }
-      grown.push_back(range.n ? regrow_(rows, weights) : Regrown{});
+      grown.push_back(is_done(range) ? Regrown{} : regrow_(rows, weights));
       nodes_.push_back({nodes_[at].source, -1, 0, 0, 0});
     }
     for (i32 b = 0; b < n; ++b) append(grown[b], first + b);

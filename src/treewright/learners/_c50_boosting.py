@@ -99,6 +99,8 @@ def boost(
     for trial in range(trials):
         now = _weighted(cases, weight, alive)
         model = build(now, trial)
+        if trials == 1:
+            return Sequence([model])
         label, strength = vote(model, cases)
         wrong = (label != cases.y) & alive
         errors, total = float(weight[wrong].sum()), float(weight[alive].sum())

@@ -190,19 +190,36 @@ def _evaluate(learned: Learned, training: Training, n_threads: int) -> Learned:
     n = len(training.target.classes)
     weight = np.ones(len(y)) if training.sample_weight is None else training.sample_weight
     loss = None if training.costs is None else training.costs.loss
-    errors = [
-        float(weight[vote(model, table, n_threads)[0] != y].sum()) for model in learned.models
-    ]
     together = expected_cost_labels(probability(learned.models, table, n, n_threads), loss)
-    errors.append(float(weight[together != y].sum()))
+    errors = [float(weight[together != y].sum())]
+    if len(learned.models) == 1:
+        errors *= 2
+    else:
+        votes = [vote(model, table, n_threads)[0] for model in learned.models]
+        errors = [*(float(weight[label != y].sum()) for label in votes), *errors]
     learned.errors = np.array(errors)
     flat = np.bincount(y.astype(np.int64) * n + together, weight, n * n)
     learned.confusion = flat.reshape(n, n).astype(np.float64)
+    first = learned.models[0]
+    if isinstance(first, Tree) and len(learned.models) == 1:
+        learned.usage = _share_asked(first)
+        return learned
     asked = np.zeros((table.n_rows, len(table.schema)), np.bool_)
     for model in learned.models:
         _mark_asked(model, table, asked, n_threads)
     learned.usage = np.asarray((asked * weight[:, None]).sum(axis=0) / weight.sum())
     return learned
+
+
+def _share_asked(tree: Tree) -> Floats:
+    """Share of the weight that each feature of a tree is asked for."""
+    usage = np.zeros(len(tree.schema))
+    inner = ~tree.is_leaf
+    for feature in np.unique(tree.splits.feature[inner]):
+        tests = inner & (tree.splits.feature == feature)
+        top = tests & ~below_any(tree, tests)
+        usage[feature] = float(tree.weight[top].sum() / tree.weight[0])
+    return np.minimum(usage, 1.0)
 
 
 def _mark_asked(model: Model, table: Table, asked: NDArray[np.bool_], n_threads: int) -> None:
