@@ -19,19 +19,19 @@ DIFFERENT = {
 
 
 @pytest.mark.parametrize("run", DIFFERENT)
-def test_trees_are_those_of_c50_on_all_but_the_named_data_sets(run: str, shared: Path) -> None:
-    assert {o.dataset for o in outcomes(shared, run) if not o.same} <= DIFFERENT[run]
+def test_trees_are_those_of_c50_on_all_but_the_named_data_sets(run: str, shared_dir: Path) -> None:
+    assert {o.dataset for o in outcomes(shared_dir, run) if not o.same} <= DIFFERENT[run]
 
 
 @pytest.mark.parametrize("run", ["tree", "rules", "boost10"])
-def test_errors_on_the_folds_are_not_higher_than_those_of_c50(run: str, shared: Path) -> None:
-    mean, error = paired(outcomes(shared, run))
+def test_errors_on_the_folds_are_not_higher_than_those_of_c50(run: str, shared_dir: Path) -> None:
+    mean, error = paired(outcomes(shared_dir, run))
     assert mean <= error  # ties: within one standard error
 
 
 @pytest.mark.parametrize("run", ["tree", "rules", "boost10"])
-def test_models_are_at_most_a_tenth_larger_than_those_of_c50(run: str, shared: Path) -> None:
-    ours, theirs = sizes(outcomes(shared, run))
+def test_models_are_at_most_a_tenth_larger_than_those_of_c50(run: str, shared_dir: Path) -> None:
+    ours, theirs = sizes(outcomes(shared_dir, run))
     assert ours <= 1.1 * theirs
 
 
