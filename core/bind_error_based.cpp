@@ -48,6 +48,11 @@ std::vector<Split> read_splits(const nb::dict& d) {
   return splits;
 }
 
+void set_gaps(const nb::dict& tree, std::vector<Split>& splits) {
+  const auto gaps = copy<i32>(tree, "default");
+  for (std::size_t i = 0; i < gaps.size(); ++i) splits[i].gap_branch = gaps[i];
+}
+
 ErrorRules read_rules(const nb::dict& d) {
   ErrorRules rules;
   rules.confidence = nb::cast<double>(d["confidence"]);
@@ -57,18 +62,19 @@ ErrorRules read_rules(const nb::dict& d) {
   rules.tolerance = nb::cast<double>(d["tolerance"]);
   rules.prune = nb::cast<bool>(d["prune"]);
   rules.raise = nb::cast<bool>(d["raise_subtrees"]);
+  rules.c50 = nb::cast<bool>(d["c50"]);
+  rules.min_items = nb::cast<double>(d["min_items"]);
   return rules;
 }
 
 nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32> y,
-                     nb::object weight, i32 n_classes, nb::dict rules) {
+                     nb::object weight, i32 n_classes, nb::dict rules, nb::object regrow) {
   Prunable p;
   for (const nb::handle column : columns) p.columns.push_back(read_column(column));
   p.first_child = copy<i32>(tree, "first_child");
   p.n_children = copy<i32>(tree, "n_children");
   p.splits = read_splits(splits);
-  const auto gaps = copy<i32>(tree, "default");
-  for (std::size_t i = 0; i < gaps.size(); ++i) p.splits[i].gap_branch = gaps[i];
+  set_gaps(tree, p.splits);
   p.label = y.data();
   p.n_rows = static_cast<i64>(y.shape(0));
   p.n_classes = n_classes;
@@ -78,13 +84,25 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
     p.weight = weights.data();
   }
   const ErrorRules how = read_rules(rules);
+  Regrow grow_again;
+  if (!regrow.is_none()) {
+    grow_again = [&](const std::vector<i32>& rows, const std::vector<double>& weights) {
+      nb::gil_scoped_acquire gil;
+      const auto grown = nb::cast<nb::tuple>(regrow(to_numpy(rows), to_numpy(weights)));
+      const auto tree = nb::cast<nb::dict>(grown[0]);
+      Regrown out{copy<i32>(tree, "first_child"), copy<i32>(tree, "n_children"),
+                  read_splits(nb::cast<nb::dict>(grown[1]))};
+      set_gaps(tree, out.splits);
+      return out;
+    };
+  }
   PrunedTree out;
   {
     nb::gil_scoped_release release;
     out = prune_by_errors(p, how, [] {
       nb::gil_scoped_acquire gil;
       if (PyErr_CheckSignals()) throw nb::python_error();
-    });
+    }, grow_again);
   }
   const std::size_t n = out.source.size();
   nb::dict d;
@@ -95,6 +113,21 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
   d["value"] = to_numpy(std::move(out.value), {n, static_cast<std::size_t>(n_classes)});
   d["errors"] = to_numpy(std::move(out.errors));
   return d;
+}
+
+nb::object weakest_mask(Array<i32> first, Array<i32> count, Array<double> errors,
+                        nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu> empty,
+                        double cases) {
+  const std::vector<i32> first_child(first.data(), first.data() + first.shape(0));
+  const std::vector<i32> n_children(count.data(), count.data() + count.shape(0));
+  const std::vector<double> own(errors.data(), errors.data() + errors.shape(0));
+  const std::vector<u8> is_empty(empty.data(), empty.data() + empty.shape(0));
+  std::vector<u8> mask;
+  {
+    nb::gil_scoped_release release;
+    mask = weakest_links(first_child, n_children, own, is_empty, cases);
+  }
+  return to_numpy(std::move(mask)).attr("view")("bool");
 }
 
 nb::object collapse_mask(Array<i32> first, Array<i32> count, Array<double> errors,
@@ -114,7 +147,10 @@ nb::object collapse_mask(Array<i32> first, Array<i32> count, Array<double> error
 
 void bind_error_based(nb::module_& m) {
   m.def("error_based", &error_based, "columns"_a, "tree"_a, "splits"_a, "y"_a.noconvert(),
-        "weight"_a.none(), "n_classes"_a, "rules"_a, "Prune by expected errors.");
+        "weight"_a.none(), "n_classes"_a, "rules"_a, "regrow"_a.none(), "Prune by expected errors.");
+  m.def("weakest_links", &weakest_mask, "first_child"_a.noconvert(), "n_children"_a.noconvert(),
+        "errors"_a.noconvert(), "is_empty"_a.noconvert(), "cases"_a,
+        "Nodes that C5.0's global pruning makes leaves.");
   m.def("collapsible", &collapse_mask, "first_child"_a.noconvert(), "n_children"_a.noconvert(),
         "errors"_a.noconvert(), "epsilon"_a,
         "Nodes whose subtree makes no fewer errors than they would as leaves.");

@@ -137,6 +137,8 @@ QuinlanRules quinlan_rules(const nb::dict& d) {
   rules.zero_gain = get<bool>(d, "zero_gain");
   rules.min_items = get<double>(d, "min_items");
   rules.tolerance = get<double>(d, "tolerance");
+  rules.c50 = get<bool>(d, "c50");
+  rules.cases = get<double>(d, "cases");
   return rules;
 }
 
@@ -260,6 +262,11 @@ struct Call {
   Call(const nb::list& columns, const nb::dict& params) {
     problem.params = read_params(params);
     problem.columns = read_columns(columns, params, problem.n_rows);
+    for (const nb::handle values : nb::cast<nb::list>(params["cut_values"])) {
+      // the list in `params` keeps the arrays alive as long as the call
+      const auto a = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig>>(values);
+      problem.cut_values.emplace_back(a.data(), a.shape(0));
+    }
     read_targets(params, problem.targets, holder, problem.is_classification());
     const auto criterion = get<std::string>(params, "criterion");
     options.own_scale = criterion == "user";

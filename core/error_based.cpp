@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <numeric>
 
 #include "route.hpp"
 
@@ -36,6 +38,60 @@ std::vector<u8> collapsible(const std::vector<i32>& first_child,
   return mark;
 }
 
+std::vector<u8> weakest_links(const std::vector<i32>& first_child,
+                              const std::vector<i32>& n_children,
+                              const std::vector<double>& errors, const std::vector<u8>& is_empty,
+                              double cases) {
+  const i64 n = static_cast<i64>(errors.size());
+  std::vector<u8> cut(n, 0), inside(n);
+  std::vector<double> below(n);
+  std::vector<i64> leaves(n);
+  double allowed = -1, spent = 0;
+  const double slack = 1e-9;
+  for (;;) {
+    for (i64 t = n; t-- > 0;) {
+      const bool leaf = !n_children[t] || cut[t];
+      below[t] = leaf ? errors[t] : 0;
+      leaves[t] = leaf ? !is_empty[t] : 0;
+      for (i32 b = 0; !leaf && b < n_children[t]; ++b) {
+        below[t] += below[first_child[t] + b];
+        leaves[t] += leaves[first_child[t] + b];
+      }
+    }
+    if (allowed < 0) allowed = std::sqrt(std::max(below[0] * (1 - below[0] / cases), 0.0));
+    auto link = [&](i64 t) {
+      const double added = errors[t] - below[t];
+      if (!n_children[t] || cut[t] || added > allowed + slack) {
+        return std::numeric_limits<double>::infinity();
+      }
+      return added / static_cast<double>(std::max<i64>(leaves[t] - 1, 1));
+    };
+    double weakest = std::numeric_limits<double>::infinity();
+    std::fill(inside.begin(), inside.end(), 0);
+    for (i64 t = 0; t < n; ++t) {
+      if (!inside[t]) weakest = std::min(weakest, link(t));
+      for (i32 b = 0; b < n_children[t]; ++b) inside[first_child[t] + b] = inside[t] || cut[t];
+    }
+    if (weakest == std::numeric_limits<double>::infinity()) return cut;
+    // The topmost of the weakest links; what lies below them goes with them.
+    std::vector<i64> chosen;
+    double added = 0;
+    for (i64 t = 0; t < n; ++t) {
+      const bool go = !inside[t] && link(t) <= weakest + 1e-6;
+      if (go) {
+        chosen.push_back(t);
+        added += errors[t] - below[t];
+      }
+      for (i32 b = 0; b < n_children[t]; ++b) {
+        inside[first_child[t] + b] = inside[t] || go || cut[t];
+      }
+    }
+    if (spent + added > allowed + slack) return cut;
+    spent += added;
+    for (i64 t : chosen) cut[t] = 1;
+  }
+}
+
 namespace {
 
 struct Item {
@@ -57,8 +113,9 @@ struct Division {
 
 class Pruner {
  public:
-  Pruner(const Prunable& tree, const ErrorRules& rules, const std::function<void()>& poll)
-      : t_(tree), rules_(rules), poll_(poll) {
+  Pruner(const Prunable& tree, const ErrorRules& rules, const std::function<void()>& poll,
+         const Regrow& regrow)
+      : t_(tree), rules_(rules), poll_(poll), regrow_(regrow), splits_(tree.splits) {
     const i64 n = static_cast<i64>(t_.first_child.size());
     nodes_.resize(n);
     for (i64 i = 0; i < n; ++i) {
@@ -89,8 +146,9 @@ class Pruner {
     Division division;
     i32 next = 0;  // child to prune next
     double below = 0;
-    i32 largest = 0;
+    i32 largest = -1;
     double most = -1;
+    bool may_regrow = true;
   };
 
   void scale_rows() {
@@ -197,7 +255,7 @@ class Pruner {
         sum += leaf_errors(counts.data());
         continue;
       }
-      const Division d = divide(t_.splits[node.source], node.n_children, part.range);
+      const Division d = divide(splits_[node.source], node.n_children, part.range);
       for (i32 b = 0; b < node.n_children; ++b) {
         std::unique_ptr<std::vector<Item>> own;
         const Range child = branch_range(d, b, own);
@@ -217,9 +275,10 @@ class Pruner {
     frame.next = 0;
     frame.below = 0;
     frame.most = -1;
+    frame.largest = -1;
     if (!frame.range.n && rules_.prune) node.n_children = 0;
     if (node.n_children) {
-      frame.division = divide(t_.splits[node.source], node.n_children, frame.range);
+      frame.division = divide(splits_[node.source], node.n_children, frame.range);
     }
   }
 
@@ -235,6 +294,7 @@ class Pruner {
       if (frame.next < node.n_children) {
         Frame child;
         child.node = node.first_child + frame.next;
+        child.may_regrow = frame.may_regrow;
         child.range = branch_range(frame.division, frame.next++, child.own);
         open(child);
         stack.push_back(std::move(child));
@@ -250,12 +310,99 @@ class Pruner {
   // Adds a finished child to its parent.
   void take(Frame& parent, i32 child) {
     parent.below += nodes_[child].errors;
-    i64 weight = 0;
-    for (i32 k = 0; k < t_.n_classes; ++k) weight += counts_of(child)[k];
-    const double w = static_cast<double>(weight) * unit_;
-    if (w >= parent.most - rules_.tolerance) {
+    const double w = weight_of(child);
+    if (rules_.c50 ? !is_leaf(child) && w > parent.most : w >= parent.most - rules_.tolerance) {
       parent.most = w;
       parent.largest = child;
+    }
+  }
+
+  double weight_of(i32 node) {
+    const i64* counts = counts_of(node);
+    return static_cast<double>(std::accumulate(counts, counts + t_.n_classes, i64{0})) * unit_;
+  }
+
+  bool may_raise(const Frame& frame) {
+    if (!rules_.raise || frame.largest < 0) return false;
+    if (!rules_.c50) return true;
+    const Split& own = splits_[nodes_[frame.node].source];
+    const Split& other = splits_[nodes_[frame.largest].source];
+    const bool same_cut = own.kind == SplitKind::breaks && other.kind == SplitKind::breaks &&
+                          own.feature == other.feature &&
+                          t_.columns[own.feature].type != ColumnType::code;
+    return !same_cut && frame.most >= 0.1 * weight_of(frame.node);
+  }
+
+  // Expected errors of the children, light leaves of one class taken together.
+  double pooled_errors(const Frame& frame) {
+    const Node& node = nodes_[frame.node];
+    if (node.n_children < 3) return frame.below;
+    double sum = 0;
+    std::vector<i64> pool;
+    for (i32 k = 0; k < t_.n_classes; ++k) {
+      pool.assign(t_.n_classes, 0);
+      bool any = false;
+      for (i32 b = 0; b < node.n_children; ++b) {
+        const i32 child = node.first_child + b;
+        if (!is_light(child) || label_of(child) != k) continue;
+        for (i32 j = 0; j < t_.n_classes; ++j) pool[j] += counts_of(child)[j];
+        any = true;
+      }
+      if (any) sum += leaf_errors(pool.data());
+    }
+    for (i32 b = 0; b < node.n_children; ++b) {
+      if (!is_light(node.first_child + b)) sum += nodes_[node.first_child + b].errors;
+    }
+    return sum;
+  }
+
+  bool is_light(i32 node) {
+    const double w = weight_of(node);
+    return is_leaf(node) && w > 0 && w < rules_.min_items;
+  }
+
+  i32 label_of(i32 node) {
+    const i64* counts = counts_of(node);
+    return static_cast<i32>(std::max_element(counts, counts + t_.n_classes) - counts);
+  }
+
+  // Grows what lies below the test of a frame's node again, from the rows that come down now.
+  void grow_again(Frame& frame) {
+    const i32 at = frame.node, n = nodes_[at].n_children;
+    Division d = divide(splits_[nodes_[at].source], n, frame.range);
+    const i32 first = static_cast<i32>(nodes_.size());
+    std::vector<Regrown> grown;
+    for (i32 b = 0; b < n; ++b) {
+      std::unique_ptr<std::vector<Item>> own;
+      const Range range = branch_range(d, b, own);
+      std::vector<i32> rows(range.n);
+      std::vector<double> weights(range.n);
+      for (i64 i = 0; i < range.n; ++i) {
+        rows[i] = range.items[i].row;
+        weights[i] = static_cast<double>(range.items[i].weight) * unit_;
+      }
+      grown.push_back(range.n ? regrow_(rows, weights) : Regrown{});
+      nodes_.push_back({nodes_[at].source, -1, 0, 0, 0});
+    }
+    for (i32 b = 0; b < n; ++b) append(grown[b], first + b);
+    counts_.resize(nodes_.size() * t_.n_classes, 0);
+    nodes_[at].first_child = first;
+    frame.may_regrow = false;
+  }
+
+  // Adds a grown tree, its root at node `root`.
+  void append(Regrown& tree, i32 root) {
+    const i32 sources = static_cast<i32>(splits_.size()), base = static_cast<i32>(nodes_.size()) - 1;
+    const i32 n = static_cast<i32>(tree.splits.size());
+    for (i32 i = 0; i < n; ++i) {
+      const i32 child = tree.n_children[i] ? base + tree.first_child[i] : -1;
+      const Node node{sources + i, child, tree.n_children[i], 0, 0};
+      if (i) {
+        nodes_.push_back(node);
+      } else {
+        nodes_[root] = node;
+      }
+      splits_.push_back(std::move(tree.splits[i]));
     }
   }
 
@@ -265,10 +412,11 @@ class Pruner {
     const double leaf = leaf_errors(counts_of(frame.node));
     node.errors = leaf;
     if (!node.n_children) return true;
+    if (rules_.c50) frame.below = pooled_errors(frame);
     node.errors = frame.below;
     if (!rules_.prune) return true;
-    const double branch =
-        rules_.raise ? errors_below(frame.largest, frame.range) : std::numeric_limits<double>::max();
+    const double branch = may_raise(frame) ? errors_below(frame.largest, frame.range)
+                                           : std::numeric_limits<double>::max();
     auto no_worse = [&](double a, double b) { return a <= b + 0.1 + rules_.tolerance; };
     if (no_worse(leaf, branch) && no_worse(leaf, frame.below)) {
       node.n_children = 0;
@@ -280,6 +428,9 @@ class Pruner {
       node.source = raised.source;
       node.first_child = raised.first_child;
       node.n_children = raised.n_children;
+      if (regrow_ && frame.may_regrow && frame.most < 0.95 * weight_of(frame.node)) {
+        grow_again(frame);
+      }
       open(frame);
       return false;
     }
@@ -320,6 +471,8 @@ class Pruner {
   const Prunable& t_;
   const ErrorRules& rules_;
   const std::function<void()>& poll_;
+  const Regrow& regrow_;
+  std::vector<Split> splits_;
   double unit_ = 1;
   std::vector<Node> nodes_;
   std::vector<i64> counts_;
@@ -331,8 +484,8 @@ class Pruner {
 }  // namespace
 
 PrunedTree prune_by_errors(const Prunable& tree, const ErrorRules& rules,
-                           const std::function<void()>& poll) {
-  return Pruner(tree, rules, poll).run();
+                           const std::function<void()>& poll, const Regrow& regrow) {
+  return Pruner(tree, rules, poll, regrow).run();
 }
 
 }  // namespace treewright

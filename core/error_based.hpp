@@ -7,7 +7,13 @@
 // node are a range of it, and splitting a node sorts its range by branch. Only below a gap, which
 // goes down every branch, do children need entries of their own.
 //
-// Reference: Quinlan (1993), C4.5: Programs for Machine Learning, chapter 4.
+// C5.0 raises the largest branch that is not a leaf, unless it is small or cuts the same feature
+// again. A raised branch that had not nearly all rows keeps its test, and what lies below is grown
+// again from the rows that come down now; in a branch grown again nothing is grown a third time.
+// Leaves too light to stand alone share one estimate with their siblings of the same class.
+//
+// References: Quinlan (1993), C4.5: Programs for Machine Learning, chapter 4. C5.0: from its
+// recorded runs.
 #pragma once
 
 #include <functional>
@@ -26,7 +32,17 @@ struct ErrorRules {
   double tolerance = 0;    // differences up to this are none
   bool prune = true;       // otherwise rows are only sent down again
   bool raise = true;       // subtree raising
+  bool c50 = false;        // the rules of C5.0
+  double min_items = 2;    // C5.0: lighter leaves share an estimate
 };
+
+// A tree grown below a raised test: its nodes as in Prunable.
+struct Regrown {
+  std::vector<i32> first_child, n_children;
+  std::vector<Split> splits;
+};
+// Grows a tree from rows and their weights.
+using Regrow = std::function<Regrown(const std::vector<i32>&, const std::vector<double>&)>;
 
 // What is added to `errors` among `cases`.
 double added_errors(double cases, double errors, const ErrorRules& rules);
@@ -44,7 +60,9 @@ struct Prunable {
 
 // The pruned tree: parents first, siblings adjacent.
 struct PrunedTree {
-  std::vector<i32> source;  // node of the grown tree whose split this node has, or that it was
+  // Node of the grown tree whose split this node has, or that it was; nodes of trees that were
+  // grown again are counted on from there.
+  std::vector<i32> source;
   std::vector<i32> first_child, n_children;
   std::vector<i64> n_samples;
   std::vector<double> value;   // n_classes per node
@@ -52,7 +70,15 @@ struct PrunedTree {
 };
 
 PrunedTree prune_by_errors(const Prunable& tree, const ErrorRules& rules,
-                           const std::function<void()>& poll);
+                           const std::function<void()>& poll, const Regrow& regrow = {});
+
+// Global pruning of C5.0: subtrees that save the fewest training errors per leaf give way to leaves,
+// all of the weakest at once, as long as the errors added stay within one standard error. `errors`
+// are those of each node as a leaf, `is_empty` marks leaves without rows, which do not count.
+std::vector<u8> weakest_links(const std::vector<i32>& first_child,
+                              const std::vector<i32>& n_children,
+                              const std::vector<double>& errors, const std::vector<u8>& is_empty,
+                              double cases);
 
 // Nodes whose subtree makes no fewer errors than they would as leaves, less `epsilon`.
 std::vector<u8> collapsible(const std::vector<i32>& first_child,

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "block.hpp"
@@ -14,6 +15,9 @@ struct Problem {
   Params params;
   std::vector<Column> columns;
   std::vector<FeatureInfo> features;
+  // Values that thresholds may take, per feature, where a part of a training set is grown; empty
+  // where they are those of the columns.
+  std::vector<std::span<const double>> cut_values;
   Targets targets;
   i64 n_rows = 0;
   i32 n_sorted = 0, n_coded = 0;

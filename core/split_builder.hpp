@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <span>
 
 #include "choose/chooser.hpp"
 #include "choose/groups.hpp"
@@ -19,7 +19,7 @@ inline double midpoint(double a, double b, bool closed) {
 
 // The largest value of the training set up to the midpoint of a and b.
 template <class Real>
-double data_value(const std::vector<double>& values, double a, double b, double slack) {
+double data_value(std::span<const double> values, double a, double b, double slack) {
   const Real middle =
       static_cast<Real>(0.5 * (static_cast<double>(static_cast<Real>(a)) +
                                static_cast<double>(static_cast<Real>(b))) + slack);
@@ -33,7 +33,8 @@ double data_value(const std::vector<double>& values, double a, double b, double 
 inline double value_break(const Problem& p, i32 feature, double a, double b) {
   const Params& q = p.params;
   if (!q.data_thresholds) return midpoint(a, b, q.closed);
-  const std::vector<double>& values = p.features[feature].code_value;
+  const std::span<const double> values =
+      p.cut_values.empty() ? p.features[feature].code_value : p.cut_values[feature];
   return q.single_thresholds ? data_value<float>(values, a, b, 0)
                              : data_value<double>(values, a, b, q.slack);
 }

@@ -58,6 +58,8 @@ struct QuinlanRules {
   bool zero_gain = false;  // a test that gains nothing may win
   double min_items = 2;    // weight that two branches must have
   double tolerance = 0;    // a later cut or test wins if it is better by more than this
+  bool c50 = false;        // the rules of C5.0, see choose/quinlan.hpp
+  double cases = 0;        // rows of the whole training set; 0: those of the problem
 };
 
 enum class GapPolicy : u8 { learned, surrogate, fractional, own_branch, majority };

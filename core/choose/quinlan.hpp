@@ -5,8 +5,15 @@
 // best gain ratio of the tests whose gain is not below the average. Gain and split information
 // are in bits per case, gaps lower the gain by their share and are a branch of the split information.
 //
+// C5.0 parts from C4.5 in four ways. A cut is charged with the logarithm of the cuts tried, or of the
+// range of values over the gap it lies in, whichever is less; a cut of an ordinal feature is not
+// charged. With many cases per class, a test needs only to pay for naming its feature, not to gain
+// the average. Of nearly equal ratios the test with fewer branches wins, then the one with more gain.
+// Nominal features with very many values are not tested, unless there are no others or they are
+// grouped.
+//
 // References: Quinlan (1993), C4.5: Programs for Machine Learning, chapters 2 and 3; Quinlan (1996),
-// Improved use of continuous attributes in C4.5, JAIR 4.
+// Improved use of continuous attributes in C4.5, JAIR 4. C5.0: from its recorded runs.
 #pragma once
 
 #include <algorithm>
@@ -41,13 +48,17 @@ class Quinlan : public Chooser {
     unit_ = p.weight_unit;
     few_values_.assign(p.n_features(), true);
     crowded_.assign(p.n_features(), false);
-    const double cases = weight(p.weight_of(p.total.data()));
+    values_.assign(p.n_features(), 2);
+    const double cases = rules_.cases > 0 ? rules_.cases : weight(p.weight_of(p.total.data()));
+    cases_per_class_ = cases / std::max(p.targets.n_classes, 1);
     bool any_few = false;
     for (i32 f = 0; f < p.n_features(); ++f) {
       const Column& column = p.columns[f];
       if (column.type == ColumnType::code) {
-        few_values_[f] = column.n_categories < 0.3 * cases;
-      } else {
+        // C5.0 counts "not applicable" as a value.
+        few_values_[f] = column.n_categories + (rules_.c50 ? 1 : 0) < 0.3 * cases;
+        if (column.multiway) values_[f] = column.n_categories;
+      } else if (!rules_.c50) {
         crowded_[f] = has_close_values(p.features[f].code_value);
       }
       any_few |= few_values_[f];
@@ -66,6 +77,7 @@ class Quinlan : public Chooser {
 
   // Index of the winner, −1 for none. Candidates of kind `none` do not count.
   i64 pick(const std::vector<Candidate>& candidates) const override {
+    if (rules_.c50) return pick_c50(candidates);
     const Real least = least_gain(candidates);
     Real most = rules_.zero_gain ? static_cast<Real>(-kEpsilon) : 0;
     i64 winner = -1;
@@ -91,6 +103,47 @@ class Quinlan : public Chooser {
   static constexpr double kEpsilon = 1e-3;  // slack on the average gain
   static constexpr double kApart = 1e-5;    // values closer than this are not cut apart
   static constexpr i64 kAhead = 16;         // entries to look ahead
+
+  // C5.0: gain that a test must have. Between the average for few cases and the price of naming
+  // one of the features for many.
+  double least_gain_c50(const std::vector<const Candidate*>& offered) const {
+    const double n = static_cast<double>(offered.size());
+    double average = 0;
+    for (const Candidate* c : offered) average += c->bits / n;
+    const double price = 0.9 * std::log2(n) / (offered.front()->scale * unit_);
+    const double many = std::clamp((cases_per_class_ - 500) / 500, 0.0, 1.0);
+    return many * price + (1 - many) * average;
+  }
+
+  i64 pick_c50(const std::vector<Candidate>& candidates) const {
+    std::vector<const Candidate*> offered;
+    for (const Candidate& c : candidates) {
+      if (c.kind == CandidateKind::none || !(c.bits > 0)) continue;
+      if (few_values_[c.feature] || rules_.subset) offered.push_back(&c);
+    }
+    if (offered.empty()) return -1;
+    const double least = 0.999 * least_gain_c50(offered);
+    const Candidate* best = nullptr;
+    double most = 0;
+    for (const Candidate* c : offered) {
+      if (c->bits < least || !(c->split_info > 0)) continue;
+      const double ratio = c->bits / c->split_info;
+      if (!best || ratio > 1.001 * most || (ratio > 0.999 * most && is_simpler(*c, *best))) {
+        best = c;
+        most = ratio;
+      }
+    }
+    return best ? best - candidates.data() : -1;
+  }
+
+  bool is_simpler(const Candidate& a, const Candidate& b) const {
+    const i32 na = branches_of(a), nb = branches_of(b);
+    return na != nb ? na < nb : a.bits > b.bits;
+  }
+
+  i32 branches_of(const Candidate& c) const {
+    return c.kind == CandidateKind::multiway ? values_[c.feature] : c.n_branches;
+  }
 
   static bool has_close_values(const std::vector<double>& sorted) {
     for (std::size_t i = 1; i < sorted.size(); ++i) {
@@ -191,7 +244,7 @@ class Quinlan : public Chooser {
         return e[i].rank != e[i + 1].rank &&
                (!crowded || is_apart(column.value(node.block.row(e[i].id)),
                                      column.value(node.block.row(e[i + 1].id))));
-      });
+      }, [&](i64 i) { return column.value(node.block.row(e[i].id)); });
     };
     p.unit ? scan(std::true_type{}) : scan(std::false_type{});
   }
@@ -204,6 +257,9 @@ class Quinlan : public Chooser {
     const i32 s = node.problem.n_stats;
     const std::vector<double>& value = node.problem.features[feature].code_value;
     const bool crowded = crowded_[feature];
+    // C5.0 takes an ordinal feature as a grouping of categories: any side, no charge
+    const bool ordinal =
+        rules_.c50 && node.problem.columns[feature].type == ColumnType::code;
     cut(known, scratch, best, CandidateKind::group_cut, g.size(),
         [&](i64 i, Side& left, Side& right) {
           const i64* stats = g.stats.data() + i * s;
@@ -213,7 +269,8 @@ class Quinlan : public Chooser {
             right.add(k, -stats[k]);
           }
         },
-        [&](i64 i) { return !crowded || is_apart(value[g.code[i]], value[g.code[i + 1]]); });
+        [&](i64 i) { return !crowded || is_apart(value[g.code[i]], value[g.code[i + 1]]); },
+        [&](i64 i) { return ordinal ? static_cast<double>(g.code[i]) : value[g.code[i]]; }, ordinal);
   }
 
   // Buffers for the terms of two sides.
@@ -226,14 +283,15 @@ class Quinlan : public Chooser {
   }
 
   // The best of the cuts after each of n steps: `move` takes a step, `apart` says whether the
-  // values on either side may be told apart.
-  template <class Move, class Apart>
+  // values on either side may be told apart, `value` is that of a step.
+  template <class Move, class Apart, class Value>
   void cut(const Known& known, Scratch& scratch, Candidate& best, CandidateKind kind, i64 n,
-           Move&& move, Apart&& apart) {
+           Move&& move, Apart&& apart, Value&& value, bool ordinal = false) {
     const i32 classes = static_cast<i32>(scratch.known.size());
     const double cases = weight(known.items);
-    const double side = std::clamp(0.1 * cases / classes, rules_.min_items,
-                                   std::max(rules_.min_items, 25.0));
+    const double side = ordinal ? rules_.min_items
+                                : std::clamp(0.1 * cases / classes, rules_.min_items,
+                                             std::max(rules_.min_items, 25.0));
     if (!is_enough(known.items, 2 * side)) return;
     Side left(terms_, classes, scratch.left, terms_in(scratch, 0));
     Side right(terms_, classes, scratch.right, terms_in(scratch, 1));
@@ -257,7 +315,12 @@ class Quinlan : public Chooser {
     }
     if (!tries) return;
     const double all = weight(known.all);
-    most -= static_cast<Real>(std::log2(static_cast<double>(tries)) / all);
+    double charge = std::log2(static_cast<double>(tries));
+    if (rules_.c50) {
+      const double range = value(n - 1) - value(0), gap = value(at) - value(at - 1);
+      charge = ordinal ? 0 : std::min(charge, std::log2(range / gap));
+    }
+    most -= static_cast<Real>(charge / all);
     if (!(most > static_cast<Real>(rules_.tolerance))) return;
     best.cut = at;
     const i64 items[] = {left_items, known.items - left_items, known.gaps()};
@@ -346,7 +409,9 @@ class Quinlan : public Chooser {
   QuinlanRules rules_;
   Terms terms_;
   double unit_ = 1;
+  double cases_per_class_ = 0;
   std::vector<char> few_values_;  // per feature: it counts in the average gain
+  std::vector<i32> values_;       // per feature: branches of a multiway test on it
   std::vector<char> crowded_;     // per feature: some values lie closer than kApart
 };
 

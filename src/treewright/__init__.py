@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
+    from treewright.learners.c50 import C50Classifier
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.chaid import CHAIDClassifier, CHAIDRegressor
     from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "C45Classifier",
     "C45Rules",
+    "C50Classifier",
     "CARTClassifier",
     "CARTRegressor",
     "CHAIDClassifier",
@@ -51,6 +53,7 @@ __all__ = [
 _HOMES = {
     "C45Classifier": "treewright.learners.c45",
     "C45Rules": "treewright.learners.c45_rules",
+    "C50Classifier": "treewright.learners.c50",
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
     "CHAIDClassifier": "treewright.learners.chaid",

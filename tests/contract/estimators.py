@@ -23,6 +23,15 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"criterion": "gain", "min_samples_leaf": 1},
         {"subset": True, "confidence": 0.1, "theory_share": 0.2},
     ],
+    "C50Classifier": [
+        {"rules": True},
+        {"trials": 4},
+        {"trials": 3, "rules": True, "earlystop": False},
+        {"subset": True, "global_pruning": False},
+        {"soft_thresholds": True},
+        {"winnow": True, "random_state": 0},
+        {"rules": True, "bands": 3},
+    ],
     "CARTClassifier": [
         {"missing": "surrogate"},
         {"missing": "fractional"},
@@ -100,6 +109,8 @@ def seed(estimator: Any) -> None:
 
 def draws_rows(estimator: Any) -> bool:
     """Whether a fit draws rows, so that a row of weight two is not two rows."""
+    if type(estimator).__name__ == "C50Classifier":
+        return bool(estimator.winnow)
     return type(estimator).__name__ == "C45Classifier" and estimator.trials is not None
 
 

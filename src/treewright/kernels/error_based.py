@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import treewright.kernels._core as _compiled
 
-__all__ = ["collapsible", "error_based"]
+__all__ = ["collapsible", "error_based", "weakest_links"]
 
 _core = cast(Any, _compiled)
 
@@ -23,8 +23,13 @@ def error_based(
     weight: NDArray[np.float64] | None,
     n_classes: int,
     rules: Mapping[str, Any],
+    regrow: Callable[..., tuple[dict[str, Any], dict[str, Any]]] | None = None,
 ) -> dict[str, NDArray[Any]]:
-    """Prune a tree by expected errors; the arrays are those of a checked Tree and Table."""
+    """Prune a tree by expected errors; the arrays are those of a checked Tree and Table.
+
+    ``regrow(rows, weights)`` grows a tree from some of the rows and returns its nodes and splits;
+    with it, raised branches are grown again as C5.0 does.
+    """
     n_rows = len(y)
     if any(column.ndim != 1 or len(column) != n_rows for column in columns):
         raise ValueError("columns and target must be one-dimensional and of equal length")
@@ -44,7 +49,8 @@ def error_based(
             np.ascontiguousarray(y, np.int32),
             None if weight is None else np.ascontiguousarray(weight, np.float64),
             n_classes,
-            dict(rules),
+            {"c50": False, "min_items": 2.0, **rules},
+            regrow,
         ),
     )
 
@@ -62,5 +68,27 @@ def collapsible(
         NDArray[np.bool_],
         _core.collapsible(
             first_child, n_children, np.ascontiguousarray(errors, np.float64), float(epsilon)
+        ),
+    )
+
+
+def weakest_links(
+    first_child: NDArray[np.int32],
+    n_children: NDArray[np.int32],
+    errors: NDArray[np.float64],
+    is_empty: NDArray[np.bool_],
+    cases: float,
+) -> NDArray[np.bool_]:
+    """Nodes that C5.0's global pruning makes leaves; see ``core/error_based.hpp``."""
+    if not len(first_child) == len(n_children) == len(errors) == len(is_empty):
+        raise ValueError("children, errors and emptiness must have one entry per node")
+    return cast(
+        NDArray[np.bool_],
+        _core.weakest_links(
+            first_child,
+            n_children,
+            np.ascontiguousarray(errors, np.float64),
+            np.ascontiguousarray(is_empty, np.bool_),
+            float(cases),
         ),
     )

@@ -14,6 +14,7 @@ References: Quinlan (1993), *C4.5: Programs for Machine Learning*, chapter 4.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -151,18 +152,37 @@ def prune_table(
     y: NDArray[np.int32],
     weight: Floats | None,
     rules: dict[str, Any],
+    regrow: Callable[[NDArray[np.int32], Floats], Tree] | None = None,
 ) -> Tree:
-    """Prune with rows that are already encoded; ``y`` holds class codes."""
+    """Prune with rows that are already encoded; ``y`` holds class codes.
+
+    ``regrow(rows, weights)`` grows a tree from some of the rows, for what C5.0 grows again.
+    """
+    trees = [tree]
+
+    def grow_again(
+        rows: NDArray[np.int32], weights: Floats
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        assert regrow is not None
+        grown = regrow(rows, weights)
+        trees.append(grown)
+        return _nodes(grown), grown.splits.arrays()
+
     pruned = _error_based(
         table.columns,
-        {name: getattr(tree, name) for name in ("first_child", "n_children", "default")},
+        _nodes(tree),
         tree.splits.arrays(),
         y,
         weight,
         tree.value.shape[1],
         rules,
+        None if regrow is None else grow_again,
     )
-    return _rebuild(tree, pruned)
+    return _rebuild(trees, pruned)
+
+
+def _nodes(tree: Tree) -> dict[str, NDArray[np.int32]]:
+    return {name: getattr(tree, name) for name in ("first_child", "n_children", "default")}
 
 
 def send_down(tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None) -> Tree:
@@ -173,21 +193,27 @@ def send_down(tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | N
     return replace(sent, extras=extras)
 
 
-def _rebuild(tree: Tree, pruned: dict[str, NDArray[Any]]) -> Tree:
-    """A Tree from the kernel's arrays: splits and what is known of them come from their source."""
+def _rebuild(trees: Sequence[Tree], pruned: dict[str, NDArray[Any]]) -> Tree:
+    """A Tree from the kernel's arrays: splits and what is known of them come from their source.
+
+    Sources count through all ``trees``: the one that was pruned and those grown again for it.
+    """
     source, value = pruned["source"].astype(np.int64), pruned["value"]
     first_child, n_children = pruned["first_child"], pruned["n_children"]
     is_leaf = n_children == 0
     label, impurity, risk = class_nodes(value, value, "entropy", None)
     weight = value.sum(axis=1)
-    extras = {name: column[source] for name, column in tree.extras.items()}
+    extras = {
+        name: np.concatenate([tree.extras[name] for tree in trees])[source]
+        for name in trees[0].extras
+    }
     extras["expected_errors"] = pruned["errors"]
     return Tree(
-        schema=tree.schema,
+        schema=trees[0].schema,
         first_child=first_child,
         n_children=n_children,
-        splits=tree.splits.take(source, is_leaf),
-        default=np.where(is_leaf, GAP_STOP, tree.default[source]).astype(np.int32),
+        splits=Splits.joined([tree.splits for tree in trees]).take(source, is_leaf),
+        default=np.where(is_leaf, GAP_STOP, _column(trees, "default")[source]).astype(np.int32),
         surrogate_offset=np.zeros(len(source) + 1, np.int64),
         surrogates=Splits.empty(),
         surrogate_agreement=np.zeros(0),
@@ -197,14 +223,18 @@ def _rebuild(tree: Tree, pruned: dict[str, NDArray[Any]]) -> Tree:
         value=value,
         label=label_empty(label, weight, first_child, n_children),
         impurity=impurity,
-        gain=_gains(tree, source, weight, impurity, first_child, n_children),
+        gain=_gains(trees, source, weight, impurity, first_child, n_children),
         risk=risk,
         extras=extras,
     )
 
 
+def _column(trees: Sequence[Tree], name: str) -> NDArray[Any]:
+    return np.concatenate([getattr(tree, name) for tree in trees])
+
+
 def _gains(
-    tree: Tree,
+    trees: Sequence[Tree],
     source: NDArray[np.int64],
     weight: Floats,
     impurity: Floats,
@@ -212,8 +242,10 @@ def _gains(
     n_children: NDArray[np.int32],
 ) -> Floats:
     """Gains of the source splits; those of raised ones, which have other rows, made anew."""
-    gain = np.where(n_children > 0, tree.gain[source], 0.0)
-    moved = np.flatnonzero((n_children > 0) & ~np.isclose(weight, tree.weight[source]))
+    gain = np.where(n_children > 0, _column(trees, "gain")[source], 0.0)
+    # gains are relative to the root's weight, which is another one where a part was grown again
+    same = (source < trees[0].n_nodes) & np.isclose(weight, _column(trees, "weight")[source])
+    moved = np.flatnonzero((n_children > 0) & ~same)
     cost = weight / weight[0] * impurity
     total = np.concatenate([[0.0], np.cumsum(cost)])
     last = first_child[moved] + n_children[moved]

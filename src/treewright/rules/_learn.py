@@ -39,6 +39,9 @@ __all__ = [
     "Candidate",
     "ErrorRules",
     "TrainingRows",
+    "choose_candidates",
+    "coverage",
+    "default_class",
     "generalised_rules",
     "leaf_paths",
     "learn_rules",
@@ -114,11 +117,11 @@ def learn_rules(
     # A rule must be right more often than its class is frequent (by Laplace's estimate).
     guess = (totals.sum() - totals + 1.0) / (totals.sum() + 2.0)
     candidates = [c for c in candidates if c.rate <= guess[c.label]]
-    chosen = _choose(candidates, tree.schema, rows, theory_share)
-    covers = _coverage(chosen, tree.schema, rows)
+    chosen = choose_candidates(candidates, tree.schema, rows, theory_share)
+    covers = coverage(chosen, tree.schema, rows)
     order = _order(chosen, covers, rows)
     chosen, covers = [chosen[i] for i in order], covers[:, order]
-    default, default_value = _default(covers, rows, totals)
+    default, default_value = default_class(covers, rows, totals)
     kept = _without_harm(np.array([c.label for c in chosen], np.int32), covers, rows, default)
     return _rule_set(tree.schema, [chosen[i] for i in kept], rows, default, default_value)
 
@@ -201,7 +204,7 @@ def _log2_factorial(n: int) -> float:
     return lgamma(n + 1) / log(2)
 
 
-def _coverage(candidates: Sequence[Candidate], schema: Schema, rows: TrainingRows) -> csc_matrix:
+def coverage(candidates: Sequence[Candidate], schema: Schema, rows: TrainingRows) -> csc_matrix:
     """Which rules (columns) hold for which rows."""
     matcher = make_matcher((c.conditions for c in candidates), schema)
     indptr, indices = matcher.matches(table_rows(rows.table), rows.n_threads)
@@ -209,7 +212,7 @@ def _coverage(candidates: Sequence[Candidate], schema: Schema, rows: TrainingRow
     return csc_matrix(csr_matrix((ones, indices, indptr), (rows.table.n_rows, len(candidates))))
 
 
-def _choose(
+def choose_candidates(
     candidates: list[Candidate], schema: Schema, rows: TrainingRows, share: float
 ) -> list[Candidate]:
     """Class by class the rules that tell it in the fewest bits."""
@@ -218,7 +221,7 @@ def _choose(
         own = [c for c in candidates if c.label == label]
         if not own:
             continue
-        covers = _coverage(own, schema, rows)
+        covers = coverage(own, schema, rows)
         covers.sort_indices()
         flags = choose_rules(
             covers.indptr,
@@ -256,7 +259,7 @@ def _order(chosen: Sequence[Candidate], covers: csc_matrix, rows: TrainingRows) 
     return order
 
 
-def _default(covers: csc_matrix, rows: TrainingRows, totals: Floats) -> tuple[int, Floats]:
+def default_class(covers: csc_matrix, rows: TrainingRows, totals: Floats) -> tuple[int, Floats]:
     """The class of most uncovered rows (of equals the more frequent), and all their weights."""
     uncovered = np.asarray(covers.sum(axis=1)).ravel() == 0
     weight = None if rows.weight is None else rows.weight[uncovered]

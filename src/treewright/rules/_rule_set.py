@@ -255,9 +255,12 @@ class RuleSet(Sequence[Rule]):
         matches : sparse matrix of shape (n_samples, n_rules)
             Nonzero where the rule holds.
         """
+        return self.matches_of(self._table(X), n_threads)
+
+    def matches_of(self, table: Table, n_threads: int = 1) -> csr_matrix:
+        """As :meth:`matches`, for rows that are a Table of this schema already."""
         from scipy.sparse import csr_matrix
 
-        table = self._table(X)
         indptr, indices = self._matcher.matches(table_rows(table), n_threads)
         ones = np.ones(len(indices), np.int64)
         return csr_matrix((ones, indices, indptr), shape=(table.n_rows, len(self)))

@@ -15,13 +15,13 @@ from treewright.errors import ParameterError
 from treewright.tree.split import GAP_STOP
 from treewright.tree.tree import Tree
 
-__all__ = ["collapse_nodes"]
+__all__ = ["below_any", "collapse_nodes"]
 
 
 def collapse_nodes(tree: Tree, nodes: Any) -> Tree:
     """A new tree in which ``nodes`` are leaves; see :meth:`Tree.collapse`."""
     marked = _as_mask(tree, nodes)
-    kept = np.flatnonzero(~_below(tree, marked))
+    kept = np.flatnonzero(~below_any(tree, marked))
     new_id = np.full(tree.n_nodes, -1, np.int32)
     new_id[kept] = np.arange(len(kept), dtype=np.int32)
 
@@ -75,7 +75,7 @@ def _as_mask(tree: Tree, nodes: Any) -> NDArray[np.bool_]:
     return mask
 
 
-def _below(tree: Tree, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def below_any(tree: Tree, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which nodes have a marked ancestor."""
     # pointer doubling: after k rounds ``below`` has seen 2**k ancestors of each node
     is_child = tree.parent >= 0

@@ -8,7 +8,7 @@ a :class:`ProposedSplit`, or :class:`NoSplit` or None for a leaf.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -180,10 +180,16 @@ def grow(
     seed: int = 0,
     n_threads: int = 1,
     progress: Callable[[float], None] | None = None,
+    cut_values: Sequence[NDArray[np.float64]] = (),
 ) -> Tree:
-    """Grow a tree by ``recipe``; ``y`` holds class codes (int32) or numbers (float64)."""
+    """Grow a tree by ``recipe``; ``y`` holds class codes (int32) or numbers (float64).
+
+    ``cut_values`` are the values, ascending, that thresholds may take, one array per feature,
+    where the rows are a part of a training set; see ``Recipe.threshold``.
+    """
     y, unit = _in_range(y, target)
     params = _core_params(table, y, recipe, target, sample_weight, costs, seed, n_threads, progress)
+    params["cut_values"] = list(cut_values)
     bridge = None
     if recipe.choose is not None:
         bridge = params["choose"] = _ChooserBridge(recipe.choose, len(table.schema))
@@ -275,6 +281,7 @@ def _core_params(
         "intervals": recipe.intervals,
         "once": recipe.once,
         "quinlan": None if recipe.quinlan is None else asdict(recipe.quinlan),
+        "cut_values": [],
         "slack": recipe.slack,
         "pure_share": recipe.pure_share,
         "zero_gain": recipe.zero_gain,

@@ -37,6 +37,10 @@ class QuinlanRules:
         Whether a test that gains nothing may win (it does in C4.5, not in J48).
     tolerance
         A later cut or test wins if it is better by more than this.
+    c50
+        Follow C5.0 where it parts from C4.5: the charge on cuts, the least gain, near ties.
+    cases
+        Rows of the whole training set, where a part of it is grown; 0 for the rows given.
     """
 
     min_items: float = 2.0
@@ -45,6 +49,8 @@ class QuinlanRules:
     single: bool = False
     zero_gain: bool = False
     tolerance: float = 0.0
+    c50: bool = False
+    cases: float = 0.0
 
 
 @dataclass(frozen=True)

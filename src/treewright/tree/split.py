@@ -7,6 +7,7 @@ structure of arrays, because a tree may have a million of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from typing import Any
@@ -97,6 +98,20 @@ class Splits:
         for pool in ("break", "code", "term"):
             none[f"{pool}_offset"] = np.zeros(1, np.int64)
         return cls(**none)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Splits]) -> Splits:
+        """The splits of several, one after another."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in SPLIT_DTYPES
+            if not name.endswith("_offset")
+        }
+        for pool in ("break", "code", "term"):
+            lengths = [np.diff(getattr(part, f"{pool}_offset")) for part in parts]
+            ends = np.cumsum(np.concatenate(lengths), dtype=np.int64)
+            arrays[f"{pool}_offset"] = np.concatenate([np.zeros(1, np.int64), ends])
+        return cls(**arrays)
 
     def node_breaks(self, i: int) -> NDArray[np.float64]:
         """Breaks of split ``i``."""

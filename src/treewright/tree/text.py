@@ -90,8 +90,8 @@ def render_text(
 
 def _check_style(tree: Tree, style: str) -> Any:
     """Refuse a style that does not exist, or that this tree cannot have."""
-    if style not in ("c45", "j48"):
-        raise ParameterError(f'style must be "treewright", "c45" or "j48", got {style!r}.')
+    if style not in ("c45", "c50", "j48"):
+        raise ParameterError(f'style must be "treewright", "c45", "c50" or "j48", got {style!r}.')
     if tree.schema.target is None or not tree.schema.target.is_classification:
         raise ParameterError(
             f'style="{style}" shows cases and errors of classes, got a regression tree; use '

@@ -268,7 +268,7 @@ class Tree:
     def to_text(
         self,
         *,
-        style: Literal["treewright", "c45", "j48"] = "treewright",
+        style: Literal["treewright", "c45", "c50", "j48"] = "treewright",
         max_depth: int | None = None,
         digits: int = 6,
         width: int = 96,
@@ -281,7 +281,7 @@ class Tree:
         Parameters
         ----------
         style
-            ``"c45"`` and ``"j48"`` print a classification tree as these programs do: a line
+            ``"c45"``, ``"c50"`` and ``"j48"`` print a classification tree as these programs do: a line
             per branch, with the cases and errors of the leaves. Of the other parameters they
             take ``max_depth`` and ``digits``.
         max_depth

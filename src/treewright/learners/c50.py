@@ -1,0 +1,378 @@
+"""C5.0: trees or voting rules by Quinlan's later program, one or many.
+
+A tree is grown by gain ratio with a charge on cuts, pruned from below by expected errors and then
+as a whole within one standard error of its training errors. ``rules=True`` turns the tree into
+rules that vote. With ``trials`` models are built one after another on reweighted cases and vote.
+
+It follows the published descriptions and what the recorded runs of the program show; where it parts
+from them is said in ``docs/learners/c50.md``. ``subset`` is off as in the command-line program; the
+R package has it on.
+
+References: Quinlan (1993), *C4.5: Programs for Machine Learning*; Quinlan (1996), *Bagging,
+boosting, and C4.5*, AAAI-96.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval
+
+from treewright.base import TreeEstimator
+from treewright.errors import ModelFileError, ParameterError
+from treewright.learners._c50_model import Learned, learn, probability
+from treewright.learners._c50_summary import summary
+from treewright.learners._c50_tree import TreeSettings, tree_recipe
+from treewright.learners._c50_winnow import Winnowed
+from treewright.learners._costs import expected_cost_labels
+from treewright.learners._parameters import Parameter, keep, parameters
+from treewright.learners._progress import reported
+from treewright.learners._pruning import Pruned
+from treewright.learners._tasks import ClassificationMixin
+from treewright.learners._training import Sample, Training, threads
+from treewright.rules import RuleSet
+from treewright.tree.recipe import Recipe
+from treewright.tree.tree import Tree
+
+__all__ = ["C50Classifier"]
+
+
+@parameters(
+    trials=Parameter(
+        [Interval(Integral, 1, None, closed="left")],
+        "int",
+        "Most models to build by boosting; 1 builds a single one.",
+    ),
+    rules=Parameter([bool], "bool", "Turn each tree into a set of rules that vote."),
+    bands=Parameter(
+        [Interval(Integral, 2, 10000, closed="both"), None],
+        "int",
+        "Order the rules by their utility on the training rows, and report the errors of the most "
+        "useful ones in that many steps. Only with ``rules=True`` and ``trials=1``.",
+    ),
+    subset=Parameter([bool], "bool", "Group the categories of nominal features in tests."),
+    confidence=Parameter(
+        [Interval(Real, 0.0, 1.0, closed="right")],
+        "float",
+        "Confidence of the upper limit of a leaf's errors; smaller values prune more.",
+    ),
+    min_samples_leaf=Parameter(
+        [Interval(Real, 0.0, None, closed="neither")],
+        "float",
+        "Weight that at least two branches of a test must have: the number of rows, where they "
+        "have no weights.",
+    ),
+    global_pruning=Parameter(
+        [bool],
+        "bool",
+        "Prune the whole tree, too, within one standard error of its training errors. Never done "
+        "with ``costs``.",
+    ),
+    soft_thresholds=Parameter(
+        [bool],
+        "bool",
+        "Let values near a cut take both branches. Only for trees.",
+    ),
+    winnow=Parameter(
+        [bool], "bool", "Leave out features that do not seem to help, by a look at two halves."
+    ),
+    earlystop=Parameter(
+        [bool],
+        "bool",
+        "End boosting with a model that is hardly better than a guess. One without errors always "
+        "ends it.",
+    ),
+    costs=Parameter(
+        ["array-like", dict, None],
+        "array-like of shape (n_classes, n_classes) or dict of dicts",
+        "``costs[i, j]`` of predicting class j for class i, in the order of ``classes_`` (the R "
+        "package has predicted classes in rows). Of two classes the dearer one weighs more in "
+        "training; with more, costs act on predictions alone.",
+    ),
+    random_state=Parameter(
+        ["random_state"], "int or RandomState", "Seed of the halves (only with ``winnow``)."
+    ),
+)
+class C50Classifier(ClassificationMixin, TreeEstimator):
+    """Classification by C5.0: a tree, rules that vote, or a boosted sequence of either.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    estimators_ : list of Tree or RuleSet
+        The models that vote; one without boosting.
+    tree_ : Tree
+        The first tree, also where rules were made of it; ``apply``, ``decision_path``, ``trace``
+        and ``feature_importances_`` are about it.
+    rules_ : RuleSet
+        The first rule set (with ``rules=True``).
+    attribute_usage_ : ndarray of shape (n_features,)
+        Share of the training rows whose class was decided with each feature.
+    winnowed_ : ndarray of shape (n_features,)
+        Which features winnowing left out.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_classes_ : int
+        Their number.
+    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
+        ``costs`` in the order of ``classes_``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where ``X`` has names.
+
+    See Also
+    --------
+    C45Classifier : Its predecessor.
+    treewright.rules.RuleSet : What rule sets can do.
+
+    References
+    ----------
+    Quinlan (1993), *C4.5: Programs for Machine Learning*. Quinlan (1996), *Bagging, boosting, and
+    C4.5*, AAAI-96.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from treewright import C50Classifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = C50Classifier(rules=True).fit(X, y)
+    >>> print(model.rules_)
+    Rule 1: (50, lift 2.9)
+        petal length (cm) <= 1.9
+        -> class 0  [0.981]
+    <BLANKLINE>
+    Rule 2: (48/1, lift 2.9)
+        petal length (cm) > 1.9
+        petal length (cm) <= 4.9
+        petal width (cm) <= 1.7
+        -> class 1  [0.960]
+    <BLANKLINE>
+    Rule 3: (46/1, lift 2.9)
+        petal width (cm) > 1.7
+        -> class 2  [0.958]
+    <BLANKLINE>
+    Rule 4: (46/2, lift 2.8)
+        petal length (cm) > 4.9
+        -> class 2  [0.938]
+    <BLANKLINE>
+    Default class: 0
+    >>> C50Classifier(trials=10).fit(X, y).score(X, y)
+    1.0
+    """
+
+    # What the shared code asks of every tree learner, and C5.0 does not have.
+    priors: ClassVar[None] = None
+    cost_method: ClassVar[str] = "altered_priors"
+    pruning: ClassVar[None] = None
+    missing: ClassVar[str] = "fractional"
+    ccp_alpha: ClassVar[float] = 0.0
+    cp: ClassVar[None] = None
+    cv: ClassVar[int] = 10
+    rule: ClassVar[str] = "min"
+    pruning_risk: ClassVar[str] = "error"
+    max_leaf_nodes: ClassVar[None] = None
+
+    estimators_: list[Tree | RuleSet]
+    attribute_usage_: NDArray[np.float64]
+    winnowed_: NDArray[np.bool_]
+    _report: Learned
+
+    def __init__(
+        self,
+        *,
+        trials: int = 1,
+        rules: bool = False,
+        bands: int | None = None,
+        subset: bool = False,
+        confidence: float = 0.25,
+        min_samples_leaf: float = 2,
+        global_pruning: bool = True,
+        soft_thresholds: bool = False,
+        winnow: bool = False,
+        earlystop: bool = True,
+        costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        categorical_features: Any = "from_dtype",
+        ordinal_features: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        keep(self, locals())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Build trees or rule sets.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numpy array, pandas, polars or Arrow table, or dict of columns; gaps allowed.
+        y : array-like of shape (n_samples,)
+            The classes, without gaps.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row, at least 0; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        with reported(self, X, y, sample_weight) as progress:
+            training = self._encode(self._validate(X, y, sample_weight))
+            learned = learn(self, training, progress)
+            self._store(Pruned(learned.tree), training)
+            return self._take(learned)
+
+    def _validate(self, X: Any, y: Any, sample_weight: Any) -> Sample:
+        sample = super()._validate(X, y, sample_weight)
+        if self.bands is not None and (not self.rules or self.trials > 1):
+            raise ParameterError(
+                f"bands orders the rules of one set, got bands={self.bands} with "
+                f"rules={self.rules} and trials={self.trials}; use rules=True and trials=1, or "
+                "bands=None."
+            )
+        if self.soft_thresholds and self.rules:
+            raise ParameterError(
+                "soft_thresholds are those of a tree, got them with rules=True; choose one."
+            )
+        return sample
+
+    def _recipe(self, training: Training) -> Recipe:
+        settings = TreeSettings(
+            confidence=float(self.confidence),
+            min_items=float(self.min_samples_leaf),
+            subset=self.subset,
+        )
+        return tree_recipe(settings, training.total_weight)
+
+    def _take(self, learned: Learned) -> Self:
+        self.estimators_ = learned.models
+        self.attribute_usage_ = learned.usage
+        n = len(learned.tree.schema)
+        found = learned.winnowed
+        self.winnowed_ = np.zeros(n, np.bool_) if found is None else found.dropped
+        self._report = learned
+        first = learned.models[0]
+        self.__dict__.pop("rules_", None)
+        if isinstance(first, RuleSet):
+            self.rules_ = first
+        return self
+
+    def rule_set(self) -> RuleSet:
+        """The first rule set: ``rules_``, or the first tree as rules."""
+        tree = self._fitted()
+        return self.rules_ if self.rules else tree.rule_set()
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row: the most probable one, or the one of least expected cost.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        classes: NDArray[Any]
+        found = self.predict_proba(X)
+        classes = self.classes_
+        return classes[expected_cost_labels(found, self.cost_matrix_)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class: of the leaf, or shares of the votes of rules and models.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        self._fitted()
+        table = self._table(X)
+        return probability(self.estimators_, table, self.n_classes_, threads(self.n_jobs))
+
+    def summary(self) -> str:
+        """The report of C5.0: models, sizes, training errors, confusion table, use of features.
+
+        Returns
+        -------
+        text : str
+        """
+        tree = self._fitted()
+        names = tree.schema.names
+        classes = self.classes_.tolist()
+        return summary(self._report, classes, names, self.trials, self.bands or 0)
+
+    # Model files
+
+    def _learned(self) -> dict[str, Any]:
+        report = self._report
+        found = report.winnowed
+        return {
+            **super()._learned(),
+            "models": list(self.estimators_),
+            "ended": report.ended,
+            "errors": report.errors,
+            "confusion": report.confusion,
+            "usage": report.usage,
+            "bands": report.bands,
+            "dropped": None if found is None else found.dropped,
+            "importance": None if found is None else found.importance,
+        }
+
+    def _learn(self, tree: Tree, learned: dict[str, Any]) -> None:
+        super()._learn(tree, learned)
+        if "models" in learned:
+            self._take(_restored(tree, learned))
+
+
+def _restored(tree: Tree, learned: dict[str, Any]) -> Learned:
+    """What ``_learned`` gave, checked for what prediction and reports rely on."""
+    models, ended = learned["models"], learned["ended"]
+    kind = type(models[0]) if isinstance(models, list) and models else None
+    fits = kind in (Tree, RuleSet) and all(
+        type(model) is kind and model.schema == tree.schema for model in models
+    )
+    n_classes, n_features = tree.value.shape[1], len(tree.schema)
+    shapes = {
+        "errors": (len(models) + 1,) if fits else (),
+        "confusion": (n_classes, n_classes),
+        "usage": (n_features,),
+    }
+    optional = {
+        "bands": (len(models[0]),) if fits else (),
+        "dropped": (n_features,),
+        "importance": (n_features,),
+    }
+    shapes |= {name: shape for name, shape in optional.items() if learned[name] is not None}
+    if (
+        not fits
+        or ended not in (None, "accurate", "inaccurate")
+        or any(np.shape(learned[name]) != shape for name, shape in shapes.items())
+        or any(np.asarray(learned[name]).dtype.kind not in "fb" for name in shapes)
+        or (learned["dropped"] is None) != (learned["importance"] is None)
+    ):
+        raise ModelFileError("its models do not fit its tree")
+    found = None
+    if learned["dropped"] is not None:
+        found = Winnowed(learned["dropped"], learned["importance"])
+    return Learned(
+        tree,
+        models,
+        ended,
+        learned["errors"],
+        learned["confusion"],
+        learned["usage"],
+        learned["bands"],
+        found,
+    )

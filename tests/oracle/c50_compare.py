@@ -1,0 +1,167 @@
+"""C50Classifier beside the recorded runs of C5.0: node by node, sizes, errors on the folds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.oracle.recorded import Recorded, load_recorded, recorded_datasets
+from treewright import C50Classifier
+from treewright.rules import RuleSet
+from treewright.tree.tree import Tree
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "tree": {},
+    "tree_noglobal": {"global_pruning": False},
+    "CF05_M5": {"confidence": 0.05, "min_samples_leaf": 5},
+    "rules": {"rules": True},
+    "boost10": {"trials": 10},
+}
+"""Recorded runs, and the parameters that ask for them."""
+
+LEAF, CUT = 0, 2
+
+
+def r_names(names: list[str]) -> list[str]:
+    """Column names as R has them: no signs but dots, none twice."""
+    plain = [re.sub(r"[^A-Za-z0-9._]", ".", name) for name in names]
+    out: list[str] = []
+    for name in plain:
+        times = 0
+        unique = name
+        while unique in out:
+            times += 1
+            unique = f"{name}.{times}"
+        out.append(unique)
+    return out
+
+
+def is_same(tree: Tree, recorded: Mapping[str, Any], names: list[str]) -> bool:
+    """Whether a tree has the recorded tests, cuts and branches."""
+    stack: list[tuple[int, Mapping[str, Any]]] = [(0, recorded)]
+    while stack:
+        node, other = stack.pop()
+        if tree.is_leaf[node] or other["type"] == LEAF:
+            if not (tree.is_leaf[node] and other["type"] == LEAF):
+                return False
+            continue
+        children = other["children"][1:]  # the first is for "not applicable"
+        if names[tree.splits.feature[node]] != other["att"] or len(children) != len(
+            tree.children(node)
+        ):
+            return False
+        if other["type"] == CUT:
+            cut = tree.splits.node_breaks(node)[0]
+            if not np.isclose(np.float32(cut), np.float32(other["cut"]), rtol=1e-6, atol=1e-6):
+                return False
+        stack.extend(zip(tree.children(node), children, strict=True))
+    return True
+
+
+def n_leaves(recorded: Mapping[str, Any]) -> int:
+    """Leaves of a recorded tree, "not applicable" branches left out."""
+    if recorded["type"] == LEAF:
+        return 1
+    return sum(n_leaves(child) for child in recorded["children"][1:])
+
+
+def size(model: Tree | RuleSet, run: str) -> int:
+    """Leaves or rules; of boosted trees C5.0 counts only leaves with cases."""
+    if isinstance(model, RuleSet):
+        return len(model)
+    if run == "boost10":
+        return int(np.count_nonzero(model.is_leaf & (model.weight > 0)))
+    return model.n_leaves
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run on one data set, ours and C5.0's."""
+
+    dataset: str
+    run: str
+    n_rows: int
+    same: bool | None
+    size: int
+    their_size: int
+    training_errors: int
+    their_training_errors: int
+    errors: int | None
+    their_errors: int | None
+
+    @property
+    def difference(self) -> float:
+        """Of the cross-validated error rates; positive where C5.0 is better."""
+        assert self.errors is not None
+        assert self.their_errors is not None
+        return (self.errors - self.their_errors) / self.n_rows
+
+
+def fit(data: Recorded, run: str, rows: Any = slice(None)) -> C50Classifier:
+    """Our answer to a recorded run."""
+    return C50Classifier(**OPTIONS[run], **data.hints).fit(data.X.iloc[rows], data.y[rows])
+
+
+def their_size(data: Recorded, run: str) -> int:
+    """Leaves or rules of the recorded models together."""
+    recorded = data.runs[run]
+    if None in recorded["size"]:  # boosting was given up for the first tree
+        return n_leaves(recorded["trees"][0])
+    return sum(recorded["size"])
+
+
+def compare(data: Recorded, run: str) -> Outcome:
+    """Fit all rows, and all but each fold."""
+    recorded = data.runs[run]
+    y = data.y.astype(str)
+    model = fit(data, run)
+    same = None
+    if len(recorded.get("trees") or ()) == 1 and run != "boost10":
+        same = is_same(model.tree_, recorded["trees"][0], r_names(list(data.X.columns)))
+    folds = recorded.get("cv")
+    errors = None
+    if folds is not None:
+        errors = sum(
+            int(np.sum(fit(data, run, train).predict(data.X.iloc[test]).astype(str) != y[test]))
+            for train, test in data.splits
+        )
+    return Outcome(
+        data.name,
+        run,
+        len(y),
+        same,
+        sum(size(model, run) for model in model.estimators_),
+        their_size(data, run),
+        int(np.sum(model.predict(data.X).astype(str) != y)),
+        int(recorded["resubstitution_n_errors"]),
+        errors,
+        None if folds is None else int(folds["n_errors"]),
+    )
+
+
+@lru_cache(maxsize=8)
+def outcomes(shared: Path, run: str) -> tuple[Outcome, ...]:
+    """A run on every recorded data set."""
+    return tuple(_outcomes(shared, run))
+
+
+def _outcomes(shared: Path, run: str) -> Iterator[Outcome]:
+    for name in recorded_datasets(shared, "c50"):
+        yield compare(load_recorded(shared, "c50", name), run)
+
+
+def paired(found: tuple[Outcome, ...]) -> tuple[float, float]:
+    """Mean difference of the cross-validated error rates over data sets, and its standard error."""
+    differences = np.array([o.difference for o in found if o.errors is not None])
+    return float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
+
+
+def sizes(found: tuple[Outcome, ...]) -> tuple[int, int]:
+    """Leaves or rules over all data sets, ours and theirs."""
+    return sum(o.size for o in found), sum(o.their_size for o in found)
