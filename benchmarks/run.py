@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import quinlan
 from chaid import chaid
 from footprint import imports, memory
 from footprint import table as encoding
-import quinlan
 from machine import facts
 from mixed import adult
 from results import Result, Skipped, save, table
