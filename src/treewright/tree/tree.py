@@ -19,8 +19,8 @@ from treewright.data.schema import Schema
 from treewright.tree.split import GAP_FRACTION, Splits
 
 if TYPE_CHECKING:
-    from treewright.tree.node_tests import NodeTests, NodeTestTable
     from treewright.rules import RuleSet
+    from treewright.tree.node_tests import NodeTests, NodeTestTable
     from treewright.tree.nodes import Node, Nodes
     from treewright.tree.paths import Path
     from treewright.tree.rules import Rules
