@@ -55,6 +55,29 @@ def numbers(n: int, p: int = 28, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return X, signal(X) + rng.normal(scale=0.7, size=n)
 
 
+@lru_cache(maxsize=2)
+def mixed(n: int, seed: int = 0) -> tuple[Any, np.ndarray]:
+    """A frame of ten numbers and six nominal columns, gaps in four of them, and three classes."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 10))
+    X[:, 6:] = np.round(X[:, 6:] * 4)  # ties
+    sizes = (2, 3, 4, 6, 10, 20)
+    codes = np.column_stack([rng.integers(0, size, n) for size in sizes])
+    effect = [rng.normal(size=size) for size in sizes]
+    score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.3 * X[:, 6] * (codes[:, 0] == 1)
+    score += sum(0.4 * effect[k][codes[:, k]] for k in (1, 3, 5)) + rng.logistic(scale=0.4, size=n)
+    columns: dict[str, Any] = {f"x{k}": X[:, k] for k in range(10)}
+    for k, size in enumerate(sizes):
+        names = [f"v{v}" for v in range(size)]
+        columns[f"c{k}"] = pd.Categorical.from_codes(codes[:, k], names)
+    frame = pd.DataFrame(columns)
+    for name in ("x0", "x7", "c1", "c4"):
+        frame.loc[rng.random(n) < 0.03, name] = None
+    return frame, np.array(["low", "middle", "high"])[np.digitize(score, [-0.7, 0.7])]
+
+
 def adult() -> tuple[Any, Any] | None:
     """Predictors (a frame with categories and gaps) and income of the adult data, if there."""
     import pandas as pd
@@ -68,4 +91,4 @@ def adult() -> tuple[Any, Any] | None:
     for name in frame.columns:
         if kinds[name] == "nominal":
             frame[name] = frame[name].astype("category")
-    return frame.drop(columns="income"), frame["income"].to_numpy().astype(str)
+    return frame.drop(columns="income"), frame["income"].astype("category")

@@ -9,7 +9,10 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["facts", "rpart_version"]
+__all__ = ["WEKA_JAR", "facts", "rpart_version", "weka_version"]
+
+WEKA_JAR = Path(os.environ.get("WEKA_JAR", "/usr/share/java/weka.jar"))
+"""Where Debian's package puts it."""
 
 
 def rpart_version() -> str | None:
@@ -22,6 +25,15 @@ def rpart_version() -> str | None:
         return None
     r, rpart = done.stdout.split()
     return f"{rpart} (R {r})"
+
+
+def weka_version() -> str | None:
+    """Version of Weka; None without it or a Java compiler."""
+    if shutil.which("javac") is None or not WEKA_JAR.exists():
+        return None
+    command = ["java", "-cp", str(WEKA_JAR), "weka.core.Version"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
+    return done.stdout.partition("\n")[0].strip() or None if done.returncode == 0 else None
 
 
 def _processor() -> str:
@@ -48,6 +60,7 @@ def facts() -> dict[str, str]:
         "scikit-learn": version("scikit-learn"),
         "numpy": version("numpy"),
         "rpart": rpart_version() or "not here",
+        "Weka": weka_version() or "not here",
         "Python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),

@@ -1,4 +1,4 @@
-"""Benchmarks: treewright beside scikit-learn and rpart, in one run on one machine.
+"""Benchmarks: treewright beside scikit-learn, rpart and Weka, in one run on one machine.
 
 Run with ``make bench``, or ``python benchmarks/run.py --quick --only full depth8``. Prints a table
 and writes it, with every single time, to bench-output. What is measured and how to read it:
@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import quinlan
+from chaid import chaid
 from footprint import imports, memory
 from footprint import table as encoding
 from inference import ctree
@@ -34,6 +36,9 @@ CASES: dict[str, Case] = {
     "predict": predict,
     "adult": adult,
     "ctree": ctree,
+    "chaid": chaid,
+    "c45_adult": quinlan.adult,
+    "c45_mixed": quinlan.mixed,
     "scaling": scaling,
     "table": encoding,
     "memory": memory,

@@ -1,4 +1,7 @@
 // From node records to the flat arrays of a Tree: parents first, siblings adjacent.
+//
+// Column by column, and what a column was made from is given back before the next: a full tree
+// has more nodes than rows.
 #pragma once
 
 #include <vector>
@@ -16,82 +19,142 @@ struct FlatTree {
   std::vector<double> clipped;  // two classes under constraints: rate of the second, or NaN
 };
 
-// A node by list and position.
-struct Place {
-  i32 list;
-  i32 at;
+class Assembler {
+ public:
+  Assembler(const Problem& p, Grown& grown) : p_(p), lists_(grown.lists) {}
+
+  FlatTree run() {
+    link();
+    write_values();
+    write_records();
+    write_inner();
+    write_splits();
+    return std::move(out_);
+  }
+
+ private:
+  // A node by list and position.
+  struct Place {
+    i32 list;
+    i32 at;
+  };
+
+  Place resolve(Place place) const {
+    const i32 other = lists_[place.list].stands_for(place.at);
+    return other >= 0 ? Place{other, 0} : place;
+  }
+
+  const InnerRecord* inner_of(Place place) const {
+    const NodeList& list = lists_[place.list];
+    const i32 number = list[place.at].inner;
+    return number < 0 ? nullptr : &list.inner[number];
+  }
+
+  // Final ids, depth first by families: the children of a node get consecutive ids when the node
+  // is visited.
+  void link() {
+    std::size_t n = 0;
+    for (const NodeList& list : lists_) n += list.records.size();
+    order_.reserve(n);
+    out_.first_child.reserve(n);
+    out_.n_children.reserve(n);
+    order_.push_back(resolve({0, 0}));
+    out_.first_child.push_back(-1);
+    out_.n_children.push_back(0);
+    std::vector<i32> stack{0};
+    while (!stack.empty()) {
+      const i32 id = stack.back();
+      stack.pop_back();
+      const Place place = order_[id];
+      const InnerRecord* r = inner_of(place);
+      if (!r) continue;
+      const i32 first = static_cast<i32>(order_.size());
+      out_.first_child[id] = first;
+      out_.n_children[id] = r->n_branches;
+      for (i32 b = 0; b < r->n_branches; ++b) {
+        order_.push_back(resolve({place.list, r->first_child + b}));
+      }
+      out_.first_child.resize(order_.size(), -1);
+      out_.n_children.resize(order_.size(), 0);
+      for (i32 b = r->n_branches; b-- > 0;) stack.push_back(first + b);
+    }
+  }
+
+  template <class T>
+  static void drop(std::vector<T>& values) {
+    std::vector<T>().swap(values);
+  }
+
+  void write_values() {
+    const bool classes = p_.is_classification();
+    const i32 n_stats = lists_[0].n_stats, n_values = lists_[0].n_values;
+    out_.weight.reserve(order_.size());
+    out_.value.reserve(order_.size() * (classes ? n_stats : n_values));
+    for (const Place& place : order_) {
+      const NodeList& list = lists_[place.list];
+      const i64* stats = list.stats_of(place.at);
+      out_.weight.push_back(static_cast<double>(p_.weight_of(stats)) * p_.weight_unit);
+      for (i32 k = 0; classes && k < n_stats; ++k) {
+        out_.value.push_back(static_cast<double>(stats[k]) * p_.weight_unit);
+      }
+      auto& numbers = classes ? out_.clipped : out_.value;
+      numbers.insert(numbers.end(), list.values_of(place.at), list.values_of(place.at) + n_values);
+    }
+    for (NodeList& list : lists_) {
+      drop(list.stats);
+      drop(list.values);
+    }
+  }
+
+  void write_records() {
+    out_.n_samples.reserve(order_.size());
+    out_.impurity.reserve(order_.size());
+    for (const Place& place : order_) {
+      const NodeList& list = lists_[place.list];
+      out_.n_samples.push_back(list[place.at].n_samples);
+      out_.impurity.push_back(list[place.at].impurity);
+      const auto& answers = list.python_id;
+      if (answers.empty()) continue;
+      const bool asked = place.at < static_cast<i32>(answers.size());
+      out_.python_id.push_back(asked ? answers[place.at] : -1);
+    }
+    // From here on a place is the number of a split node, or −1.
+    for (Place& place : order_) place.at = std::max(lists_[place.list][place.at].inner, -1);
+    for (NodeList& list : lists_) drop(list.records);
+  }
+
+  void write_inner() {
+    out_.gain.reserve(order_.size());
+    out_.gap_branch.reserve(order_.size());
+    out_.n_gaps.reserve(order_.size());
+    out_.surrogate_offset.reserve(order_.size() + 1);
+    for (const Place& place : order_) {
+      const NodeList& list = lists_[place.list];
+      const InnerRecord r = place.at < 0 ? InnerRecord{} : list.inner[place.at];
+      out_.gain.push_back(r.gain);
+      out_.gap_branch.push_back(r.gap_branch);
+      out_.n_gaps.push_back(r.n_gaps);
+      for (i64 s = r.first_surrogate; s < r.first_surrogate + r.n_surrogates; ++s) {
+        out_.surrogates.push(list.surrogates, s);
+        out_.agreement.push_back(list.agreement[s]);
+        out_.adjusted.push_back(list.adjusted[s]);
+      }
+      out_.surrogate_offset.push_back(static_cast<i64>(out_.agreement.size()));
+    }
+    for (NodeList& list : lists_) drop(list.inner);
+  }
+
+  void write_splits() {
+    out_.splits.reserve(order_.size());
+    for (const Place& place : order_) out_.splits.push(lists_[place.list].splits, place.at);
+  }
+
+  const Problem& p_;
+  std::vector<NodeList>& lists_;
+  std::vector<Place> order_;  // by final id
+  FlatTree out_;
 };
 
-// Follows a record that stands for another list's root.
-inline Place resolve(const Grown& grown, Place place) {
-  const i32 next = grown.lists[place.list][place.at].child_list;
-  return next >= 0 ? Place{next, 0} : place;
-}
-
-inline void push_node(const Problem& p, const NodeList& list, i64 i, FlatTree& out) {
-  const NodeRecord& r = list[i];
-  const i64* stats = list.stats_of(i);
-  out.splits.push(list.splits, r.split);
-  out.gap_branch.push_back(r.gap_branch);
-  out.n_gaps.push_back(r.n_gaps);
-  out.gain.push_back(r.gain);
-  for (i64 s = r.first_surrogate; s < r.first_surrogate + r.n_surrogates; ++s) {
-    out.surrogates.push(list.surrogates, s);
-    out.agreement.push_back(list.agreement[s]);
-    out.adjusted.push_back(list.adjusted[s]);
-  }
-  out.surrogate_offset.push_back(static_cast<i64>(out.agreement.size()));
-  out.n_samples.push_back(r.n_samples);
-  out.python_id.push_back(r.python_id);
-  out.weight.push_back(static_cast<double>(p.weight_of(stats)) * p.weight_unit);
-  out.impurity.push_back(r.impurity);
-  if (p.is_classification()) {
-    for (i32 k = 0; k < list.n_stats; ++k) {
-      out.value.push_back(static_cast<double>(stats[k]) * p.weight_unit);
-    }
-    if (list.n_values) out.clipped.push_back(list.values_of(i)[0]);
-  } else {
-    out.value.insert(out.value.end(), list.values_of(i), list.values_of(i) + list.n_values);
-  }
-}
-
-// Depth first by families: the children of a node get consecutive ids when the node is visited.
-inline FlatTree assemble(const Problem& p, const Grown& grown) {
-  std::size_t n = 0;
-  for (const NodeList& list : grown.lists) n += list.records.size();
-  FlatTree out;
-  std::vector<Place> order;  // by final id
-  order.reserve(n);
-  order.push_back(resolve(grown, {0, 0}));
-  out.first_child.reserve(n);
-  out.n_children.reserve(n);
-  out.first_child.push_back(-1);
-  out.n_children.push_back(0);
-  std::vector<i32> stack{0};
-  while (!stack.empty()) {
-    const i32 id = stack.back();
-    stack.pop_back();
-    const Place place = order[id];
-    const NodeRecord& r = grown.lists[place.list][place.at];
-    if (r.first_child < 0) continue;
-    const i32 first = static_cast<i32>(order.size());
-    out.first_child[id] = first;
-    out.n_children[id] = r.n_branches;
-    for (i32 b = 0; b < r.n_branches; ++b) {
-      order.push_back(resolve(grown, {place.list, r.first_child + b}));
-    }
-    out.first_child.resize(order.size(), -1);
-    out.n_children.resize(order.size(), 0);
-    for (i32 b = r.n_branches; b-- > 0;) stack.push_back(first + b);
-  }
-  out.splits.reserve(n);
-  for (auto* column : {&out.gap_branch, &out.n_gaps, &out.python_id}) column->reserve(n);
-  for (auto* column : {&out.weight, &out.impurity, &out.gain}) column->reserve(n);
-  out.surrogate_offset.reserve(n + 1);
-  out.n_samples.reserve(n);
-  out.value.reserve(n * (p.is_classification() ? p.n_stats : p.targets.n_outputs));
-  for (const Place& place : order) push_node(p, grown.lists[place.list], place.at, out);
-  return out;
-}
+inline FlatTree assemble(const Problem& p, Grown& grown) { return Assembler(p, grown).run(); }
 
 }  // namespace treewright

@@ -2,9 +2,14 @@
 #include "module.hpp"
 
 NB_MODULE(_core, m) {
+  treewright::bind_error_based(m);
   treewright::bind_association(m);
   treewright::bind_flags(m);
   treewright::bind_grow(m);
+  treewright::bind_merge(m);
   treewright::bind_predict(m);
   treewright::bind_prune(m);
+  treewright::bind_tables(m);
+  treewright::bind_rule_choice(m);
+  treewright::bind_rules(m);
 }

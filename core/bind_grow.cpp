@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "assemble.hpp"
+#include "bind_arrays.hpp"
 #include "choose/factory.hpp"
 #include "grow.hpp"
 #include "module.hpp"
@@ -22,14 +23,6 @@ template <class T>
 using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-nb::object to_numpy(std::vector<T> values, std::vector<std::size_t> shape = {}) {
-  auto* owner = new std::vector<T>(std::move(values));
-  if (shape.empty()) shape = {owner->size()};
-  nb::capsule capsule(owner, [](void* at) noexcept { delete static_cast<std::vector<T>*>(at); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), shape.size(), shape.data(), capsule));
-}
-
-template <class T>
 T get(const nb::dict& d, const char* key) {
   return nb::cast<T>(d[key]);
 }
@@ -41,20 +34,11 @@ std::vector<Column> read_columns(const nb::list& arrays, const nb::dict& params,
   const auto multiway = get<std::vector<bool>>(params, "multiway");
   std::vector<Column> columns;
   for (std::size_t f = 0; f < arrays.size(); ++f) {
-    auto a = nb::cast<nb::ndarray<nb::device::cpu, nb::ro>>(arrays[f]);
-    Column c;
-    c.data = a.data();
-    c.stride = a.stride(0) * static_cast<i64>(a.itemsize());
+    Column c = read_column(arrays[f]);
     c.n_categories = categories[f];
     c.ordered = ordered[f];
     c.multiway = multiway[f];
-    c.type = a.dtype() == nb::dtype<float>()    ? ColumnType::f32
-             : a.dtype() == nb::dtype<double>() ? ColumnType::f64
-                                                : ColumnType::code;
-    if (c.type == ColumnType::code && a.dtype() != nb::dtype<i32>()) {
-      throw nb::type_error("columns must be float32, float64 or int32");
-    }
-    n_rows = static_cast<i64>(a.shape(0));
+    n_rows = static_cast<i64>(nb::len(nb::object(arrays[f])));
     columns.push_back(c);
   }
   return columns;
@@ -76,6 +60,13 @@ Params read_params(const nb::dict& d) {
   p.min_split = get<i64>(d, "min_split");
   p.min_leaf = get<i64>(d, "min_leaf");
   p.min_weight_leaf = get<double>(d, "min_weight_leaf");
+  p.slack = get<double>(d, "slack");
+  p.pure_share = get<double>(d, "pure_share");
+  p.data_thresholds = get<bool>(d, "data_thresholds");
+  p.single_thresholds = get<bool>(d, "single_thresholds");
+  p.all_branches = get<bool>(d, "all_branches");
+  p.intervals = get<bool>(d, "intervals");
+  p.once = get<bool>(d, "once");
   p.min_gain = get<double>(d, "min_gain");
   p.min_risk = get<double>(d, "min_risk");
   p.max_features = get<i32>(d, "max_features");
@@ -138,16 +129,29 @@ std::unique_ptr<Chooser> user_chooser(const nb::dict& d, Problem& p) {
   });
 }
 
+QuinlanRules quinlan_rules(const nb::dict& d) {
+  QuinlanRules rules;
+  rules.single = get<bool>(d, "single");
+  rules.ratio = get<bool>(d, "ratio");
+  rules.subset = get<bool>(d, "subset");
+  rules.zero_gain = get<bool>(d, "zero_gain");
+  rules.min_items = get<double>(d, "min_items");
+  rules.tolerance = get<double>(d, "tolerance");
+  return rules;
+}
+
 std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p) {
   const auto name = get<std::string>(d, "criterion");
   if (name == "gini") return make_gini();
   if (name == "generalized_gini") return make_generalized_gini();
+  if (name == "entropy" && p.params.intervals) return make_intervals();
   if (name == "entropy") return make_entropy();
   if (name == "error") return make_error();
   if (name == "squared_error") return make_squared();
   if (name == "poisson") return make_poisson();
   if (name == "absolute_error") return make_absolute();
   if (name == "user") return user_chooser(d, p);
+  if (name == "quinlan") return make_quinlan(quinlan_rules(nb::cast<nb::dict>(d["quinlan"])));
   throw nb::value_error("unknown criterion");
 }
 
@@ -297,7 +301,8 @@ nb::dict grow_tree(nb::list columns, nb::dict params) {
   FlatTree tree;
   {
     nb::gil_scoped_release release;
-    tree = assemble(call.problem, grow(call.problem, call.options));
+    Grown grown = grow(call.problem, call.options);
+    tree = assemble(call.problem, grown);
   }
   const Problem& p = call.problem;
   return tree_dict(std::move(tree), p.is_classification() ? p.targets.n_classes : p.targets.n_outputs);

@@ -23,7 +23,10 @@ struct FeatureInfo {
   u32 n_codes = 0;      // coded: codes 0 … n_codes − 1; all bits set is a gap
   bool has_gaps = false;
   bool constant = false;
-  std::vector<double> code_value;  // coded continuous feature: value of each code
+  i64 table = -1;       // first row of its table among those of a node; −1: it has none
+  // Distinct values in order: of the codes of a continuous feature, and of a sorted one where
+  // thresholds are values of the data.
+  std::vector<double> code_value;
 };
 
 template <class Id>

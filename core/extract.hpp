@@ -9,6 +9,11 @@
 
 namespace treewright {
 
+// A share of a scaled weight.
+inline i64 shared_weight(i64 weight, double share) {
+  return share == 1.0 ? weight : std::llrint(static_cast<double>(weight) * share);
+}
+
 // `picked` are instances of `from` in ascending order; `share` (or null) multiplies their weights.
 // `active` are the features that the new block needs.
 template <class To, class From>
@@ -39,7 +44,7 @@ std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i6
       for (i64 k = 0; k < width; ++k) {
         T v = values[static_cast<i64>(picked[i]) * width + k];
         if constexpr (std::is_same_v<T, i64>) {
-          if (scale && share) v = std::llrint(static_cast<double>(v) * share[i]);
+          if (scale && share) v = shared_weight(v, share[i]);
         }
         out[i * width + k] = v;
       }

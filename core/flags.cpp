@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
 
 #include "module.hpp"
+#include "signals.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -116,21 +116,6 @@ Scan<T> choose_scan(const View<T>& x) {
   if (by_row) return x.column_stride == 1 ? scan_by_row<true, T> : scan_by_row<false, T>;
   return x.row_stride == 1 ? scan_by_column<true, T> : scan_by_column<false, T>;
 }
-
-// Answers Ctrl-C about ten times a second; cheaper than taking the GIL after every piece.
-class SignalPoll {
- public:
-  void operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 template <class T>
 void scan(const View<T>& x, int n_threads, std::uint8_t* out) {

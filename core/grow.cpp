@@ -22,9 +22,9 @@ class Grower : private NodeSplitter {
     NodeList& list = grown_.lists[0];
     list.add(1);
     std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
-    list[0].n_samples = p_.n_rows;
+    list[0].n_samples = static_cast<i32>(p_.n_rows);
     with_block(root, [&](auto id) { describe(*block_of<decltype(id)>(root), root, list); });
-    if (!is_terminal(list, 0)) {
+    if (!is_terminal(list, 0, 0)) {
       p_.params.max_leaves > 0 ? best_first(std::move(root), list)
                                : depth_first(std::move(root), list);
     }
@@ -47,7 +47,10 @@ class Grower : private NodeSplitter {
           marker_.mark(view, c, split, scratch_[0]);
           split.gain = c.gain * gain_unit_;
           if (f == primary && found && split.n_branches == 2) {
-            *found = find_surrogates(view, f, *root.active);
+            *found = find_surrogates(view, f, *root.active, scratch_[0].marked, {},
+                                     [&](i64 n, auto&& search) {
+                                       for (i64 i = 0; i < n; ++i) search(i, scratch_[0]);
+                                     });
           }
         }
         out.emplace_back(c, std::move(split));
@@ -112,7 +115,7 @@ class Grower : private NodeSplitter {
       lists[i][0] = list[at];
       std::copy_n(list.stats_of(at), list.n_stats, lists[i].stats_of(0));
       std::copy_n(list.values_of(at), list.n_values, lists[i].values_of(0));
-      list[at].child_list = static_cast<i32>(base + i);
+      list.let_stand_for(at, static_cast<i32>(base + i));
       nodes[i].record = 0;
     }
     parallel_for(static_cast<i64>(nodes.size()), threads, [&](i64 i, int t) {

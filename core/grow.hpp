@@ -41,7 +41,7 @@ struct GrowOptions {
   std::function<void(double)> poll;  // from the calling thread: progress in [0, 1]; may throw
 };
 
-// All lists; list 0 holds the root. A record with child_list ≥ 0 stands for that list's root.
+// All lists; list 0 holds the root. A record may stand for the root of another list.
 struct Grown {
   std::vector<NodeList> lists;
 };

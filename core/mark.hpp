@@ -33,6 +33,10 @@ class Marker {
     split.closed = p_.params.closed;
     split.n_branches = 2;
     const FeatureInfo& info = p_.features[c.feature];
+    if (c.kind == CandidateKind::intervals) {
+      mark_intervals(view, c, split, scratch);
+      return;
+    }
     if (info.store == Store::sorted) {
       const Entry<Id>* e = block.entries[info.slot] + view.begin;
       const i64 n = view.size(), known = count_known(e, n);
@@ -41,6 +45,15 @@ class Marker {
       for (i64 i = 0; i < cut; ++i) block.side[e[i].id] = 0;
       for (i64 i = cut; i < known; ++i) block.side[e[i].id] = 1;
       for (i64 i = known; i < n; ++i) block.side[e[i].id] = kUndecided;
+      Marked& marked = scratch.marked;
+      marked.reset(2);
+      marked.gaps = n - known;
+      marked.count = {cut, known - cut};
+      marked.weight = marked.count;
+      if (block.target.weight) {
+        marked.weight = {0, 0};
+        for (i64 i = 0; i < known; ++i) marked.weight[i >= cut] += block.target.weight[e[i].id];
+      }
       split.kind = SplitKind::breaks;
       split.breaks.assign(1, c.kind == CandidateKind::only_gaps ? kInf
                              : p_.params.random_cut
@@ -50,6 +63,24 @@ class Marker {
       return;
     }
     mark_groups(view, c, split, scratch);
+  }
+
+  // A branch per interval; a coded feature has its values in scratch.groups.
+  template <class Id>
+  void mark_intervals(const NodeView<Id>& view, const Candidate& c, Split& split,
+                      Scratch& scratch) {
+    const std::vector<i64> cuts = chooser_->cuts(view, c.feature, scratch);
+    split.kind = SplitKind::breaks;
+    split.n_branches = static_cast<i32>(cuts.size()) + 1;
+    const FeatureInfo& info = p_.features[c.feature];
+    const Entry<Id>* e =
+        info.store == Store::sorted ? view.block.entries[info.slot] + view.begin : nullptr;
+    for (const i64 cut : cuts) {
+      split.breaks.push_back(e ? sorted_break(view, c.feature, e[cut - 1], e[cut])
+                               : coded_break(p_, c.feature, scratch.groups.code[cut - 1],
+                                             scratch.groups.code[cut]));
+    }
+    mark_external(view, split, scratch);
   }
 
   template <class Id>
@@ -62,9 +93,16 @@ class Marker {
     const Column& column = p_.columns[c.feature];
     const FeatureInfo& info = p_.features[c.feature];
     std::vector<i32> branch(n, 1);
-    if (c.kind == CandidateKind::multiway) {
+    const bool all = c.kind == CandidateKind::multiway && p_.params.all_branches;
+    if (all) {
+      split.n_branches = static_cast<i32>(info.n_codes);
+      branch.assign(g.code.begin(), g.code.end());
+    } else if (c.kind == CandidateKind::multiway) {
       split.n_branches = n;
       for (i32 i = 0; i < n; ++i) branch[i] = i;
+    } else if (c.kind == CandidateKind::merged) {
+      chooser_->merge_groups(p_, view.stats, g, branch);
+      split.n_branches = c.n_branches;
     } else if (c.kind == CandidateKind::subset_mask) {
       for (i32 i = 0; i < n; ++i) branch[i] = !((c.mask >> i) & 1);
     } else if (c.kind == CandidateKind::only_gaps) {
@@ -85,10 +123,14 @@ class Marker {
       }
     } else {
       split.kind = SplitKind::codes;
-      for (i32 i = 0; i < n; ++i) {
-        split.codes.push_back(static_cast<i32>(g.code[i]));
-        split.branches.push_back(branch[i]);
-      }
+      list_codes(c, g, branch, split);
+    }
+    Marked& marked = scratch.marked;
+    marked.reset(split.n_branches);
+    marked.gaps = g.gap_count;
+    for (i32 i = 0; i < n; ++i) {
+      marked.count[branch[i]] += g.count[i];
+      marked.weight[branch[i]] += p_.weight_of(g.stats.data() + static_cast<i64>(i) * p_.n_stats);
     }
     std::vector<i32> of_code;
     const bool dense = info.n_codes <= 4096;
@@ -116,13 +158,41 @@ class Marker {
     });
   }
 
+  // The codes of a split and their branches. With branches for categories not seen at the node each
+  // has one of its own, or all share the last where categories are grouped.
+  void list_codes(const Candidate& c, const Groups& g, const std::vector<i32>& branch,
+                  Split& split) const {
+    const bool every = p_.params.all_branches &&
+                       (c.kind == CandidateKind::multiway || c.kind == CandidateKind::merged);
+    const i32 n_codes = static_cast<i32>(p_.features[c.feature].n_codes);
+    i32 seen = 0;
+    for (i32 code = 0; every && code < n_codes; ++code) {
+      const bool is_seen = seen < g.size() && static_cast<i32>(g.code[seen]) == code;
+      split.codes.push_back(code);
+      split.branches.push_back(is_seen ? branch[seen++]
+                               : c.kind == CandidateKind::merged ? split.n_branches - 1 : code);
+    }
+    for (i32 i = 0; !every && i < g.size(); ++i) {
+      split.codes.push_back(static_cast<i32>(g.code[i]));
+      split.branches.push_back(branch[i]);
+    }
+  }
+
   template <class Id>
   void mark_external(const NodeView<Id>& view, const Split& split, Scratch& scratch) {
     const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
     if (wide) scratch.wide.assign(view.block.n, -1);
+    Marked& marked = scratch.marked;
+    marked.reset(split.n_branches);
     for (i64 i = view.begin; i < view.end; ++i) {
       const Id id = view.block.ids[i];
       const i32 b = branch_of(split, p_.columns, view.block.row(id));
+      if (b == kNoBranch) {
+        ++marked.gaps;
+      } else {
+        ++marked.count[b];
+        marked.weight[b] += instance_weight(view.block.target, id);
+      }
       if (wide) {
         scratch.wide[id] = b;
       } else {
@@ -136,12 +206,14 @@ class Marker {
     i64 count = 0;
     bool fractional = false;
     bool some_stay = false;
+    bool surrogates_later = false;  // nothing waits for them, and the children's tables help
     std::vector<Surrogate> surrogates;
   };
 
-  template <class Id>
+  // each: see find_surrogates
+  template <class Id, class Each>
   GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& split,
-                          const std::vector<i32>& active, Scratch& scratch) {
+                          const std::vector<i32>& active, Scratch& scratch, Each&& each) {
     GapDecision decision;
     Block<Id>& block = view.block;
     const bool wide = scratch.is_wide;
@@ -155,17 +227,8 @@ class Marker {
         block.side[id] = static_cast<u8>(b);
       }
     };
-    std::vector<double> weight(split.n_branches, 0);
-    i64 gaps = 0;
-    for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = block.ids[i];
-      if (undecided(id)) {
-        ++gaps;
-      } else {
-        weight[wide ? scratch.wide[id] : block.side[id]] += instance_weight(block.target, id);
-      }
-    }
-    decision.count = gaps;
+    const std::vector<i64>& weight = scratch.marked.weight;
+    const i64 gaps = decision.count = scratch.marked.gaps;
     i32 heaviest = 0;
     for (i32 b = 1; b < split.n_branches; ++b) {
       if (weight[b] > weight[heaviest]) heaviest = b;
@@ -179,7 +242,11 @@ class Marker {
       if (chosen.external) {
         decision.surrogates = chosen.surrogates;
       } else if (split.n_branches == 2 && p_.params.max_surrogates > 0) {
-        decision.surrogates = find_surrogates(view, split.feature, active);
+        decision.surrogates_later = !gaps && view.tables;
+        if (!decision.surrogates_later) {
+          decision.surrogates =
+              find_surrogates(view, split.feature, active, scratch.marked, {}, each);
+        }
       }
       const bool tie = !chosen.external && split.n_branches == 2 && weight[0] == weight[1];
       if (p_.params.surrogate_stop || tie) split.gap_branch = kGapStop;

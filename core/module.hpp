@@ -5,10 +5,15 @@
 
 namespace treewright {
 
+void bind_error_based(nanobind::module_& m);
 void bind_association(nanobind::module_& m);
 void bind_flags(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
+void bind_merge(nanobind::module_& m);
 void bind_predict(nanobind::module_& m);
 void bind_prune(nanobind::module_& m);
+void bind_tables(nanobind::module_& m);
+void bind_rule_choice(nanobind::module_& m);
+void bind_rules(nanobind::module_& m);
 
 }  // namespace treewright

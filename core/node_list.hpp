@@ -64,27 +64,30 @@ struct FlatSplits {
 
 // A finished node. Children are linked by record number until the tree is assembled.
 struct NodeRecord {
-  i64 n_samples = 0;
   double impurity = 0;  // regression only; class impurities follow from the stats
+  i32 n_samples = 0;
+  i32 inner = -1;  // ≥ 0: number among the split nodes; ≤ −2: see `stands_for`
+};
+
+// What only a split node has. Its number is that of its Split in the list.
+struct InnerRecord {
   double gain = 0;
-  i32 depth = 0;
   i32 first_child = -1;  // in the same list
-  i32 child_list = -1;   // ≥ 0: this record stands for the root of that list
-  i32 split = -1;        // in the list's splits
   i32 n_branches = 0;
   i32 gap_branch = kGapStop;
   i32 n_gaps = 0;        // instances that the split could not decide
   i32 first_surrogate = 0, n_surrogates = 0;
-  i32 python_id = -1;    // what a Python chooser returned for this node
 };
 
 struct NodeList {
   i32 n_stats, n_values;
   std::vector<NodeRecord> records;
+  std::vector<InnerRecord> inner;
   std::vector<i64> stats;     // n_stats per record
   std::vector<double> values;  // n_values per record: location per output, NaN without any
   FlatSplits splits, surrogates;
   std::vector<double> agreement, adjusted;
+  std::vector<i32> python_id;  // per record, what a Python chooser said of it; empty without one
 
   NodeList(i32 stats_width, i32 values_width) : n_stats(stats_width), n_values(values_width) {}
 
@@ -96,6 +99,16 @@ struct NodeList {
   const i64* stats_of(i64 i) const { return stats.data() + i * n_stats; }
   double* values_of(i64 i) { return values.data() + i * n_values; }
   const double* values_of(i64 i) const { return values.data() + i * n_values; }
+  InnerRecord& inner_of(i64 i) { return inner[records[i].inner]; }
+
+  // A record may stand for the root of another list, where its subtree was grown.
+  void let_stand_for(i64 i, i32 list) { records[i].inner = -2 - list; }
+  i32 stands_for(i64 i) const { return -2 - records[i].inner; }  // negative: for itself
+
+  void set_python_id(i64 i, i64 id) {
+    if (static_cast<i64>(python_id.size()) <= i) python_id.resize(i + 1, -1);
+    python_id[i] = static_cast<i32>(id);
+  }
 
   // Appends empty records; returns the first.
   i64 add(i64 count) {
@@ -110,19 +123,24 @@ struct NodeList {
   // Gives back what was reserved and not used.
   void shrink() {
     records.shrink_to_fit();
+    inner.shrink_to_fit();
     stats.shrink_to_fit();
     values.shrink_to_fit();
   }
 
-  void set_split(i64 i, const Split& split, const std::vector<Surrogate>& found) {
-    NodeRecord& r = records[i];
-    r.split = static_cast<i32>(splits.kind.size());
+  void set_split(i64 i, const Split& split, i64 n_gaps) {
+    records[i].inner = static_cast<i32>(inner.size());
+    InnerRecord& r = inner.emplace_back();
     r.gain = split.gain;
     r.n_branches = split.n_branches;
     r.gap_branch = split.gap_branch;
-    r.first_surrogate = static_cast<i32>(agreement.size());
-    r.n_surrogates = static_cast<i32>(found.size());
+    r.n_gaps = static_cast<i32>(n_gaps);
     splits.push(split);
+  }
+
+  void set_surrogates(i64 i, const std::vector<Surrogate>& found) {
+    inner_of(i).first_surrogate = static_cast<i32>(agreement.size());
+    inner_of(i).n_surrogates = static_cast<i32>(found.size());
     for (const Surrogate& s : found) {
       surrogates.push(s.split);
       agreement.push_back(s.agreement);

@@ -26,6 +26,7 @@ struct Pending {
   u64 path = 0;
   double lower = -kInf, upper = kInf;
   Active active;  // features that still vary here
+  std::vector<i64> tables;  // of its coded features (groups.hpp), where they pay
 
   i64 size() const { return end - begin; }
 };
@@ -65,6 +66,7 @@ class NodeSplitter {
     }
     root.active = active;
     gain_unit_ = unit_of_gain();
+    if (o_.chooser) o_.chooser->prepare(p_);
     return root;
   }
 
@@ -98,7 +100,8 @@ class NodeSplitter {
   template <class Id>
   NodeView<Id> view_of(Pending& node, const i64* stats) {
     NodeView<Id> view{p_, *block_of<Id>(node), node.begin, node.end, stats, {}, node.lower,
-                      node.upper, node.path, node.depth};
+                      node.upper, node.path, node.depth,
+                      node.tables.empty() ? nullptr : node.tables.data()};
     CriterionView& v = view.criterion;
     v.problem = &p_;
     v.n_classes = p_.targets.n_classes;
@@ -118,7 +121,6 @@ class NodeSplitter {
   template <class Id>
   void describe(const Block<Id>& block, const Pending& node, NodeList& list) {
     NodeRecord& record = list[node.record];
-    record.depth = node.depth;
     if (p_.is_classification() || !node.size()) return;
     record.impurity = describe_numbers(p_, o_.numbers, block, node.begin, node.end,
                                        list.stats_of(node.record), list.values_of(node.record));
@@ -147,24 +149,33 @@ class NodeSplitter {
     return best / total;
   }
 
-  bool is_terminal(const NodeList& list, i64 at) const {
+  bool is_pure(const i64* stats) const {
+    i64 most = 0, total = 0;
+    for (i32 k = 0; k < p_.targets.n_classes; ++k) {
+      most = std::max(most, stats[k]);
+      total += stats[k];
+    }
+    const Params& q = p_.params;
+    return static_cast<double>(total - most) <=
+           std::max(q.slack / p_.weight_unit, q.pure_share * static_cast<double>(total));
+  }
+
+  bool is_terminal(const NodeList& list, i64 at, i32 depth) const {
     const Params& q = p_.params;
     const NodeRecord& record = list[at];
     const i64* stats = list.stats_of(at);
     if (record.n_samples < q.min_split || record.n_samples < 2 * q.min_leaf ||
-        record.depth >= q.max_depth) {
+        depth >= q.max_depth) {
       return true;
     }
     if (p_.is_classification()) {
-      i32 present = 0;
-      for (i32 k = 0; k < p_.targets.n_classes; ++k) present += stats[k] != 0;
-      if (present < 2) return true;
+      if (is_pure(stats)) return true;
     } else if (!(record.impurity > 0)) {
       return true;
     }
     if (q.min_weight_leaf > 0 &&
         static_cast<double>(p_.weight_of(stats)) * p_.weight_unit <
-            2 * q.min_weight_leaf) {
+            2 * q.min_weight_leaf - q.slack) {
       return true;
     }
     return q.min_risk >= 0 && risk_of(list, at) <= q.min_risk * (1 + 1e-10);
@@ -181,13 +192,14 @@ class NodeSplitter {
   }
 
 
-  // Features to look at: all active ones, or a draw that depends on the node's path alone.
+  bool draws(const Pending& node) const {
+    return p_.params.max_features > 0 &&
+           p_.params.max_features < static_cast<i32>(node.active->size());
+  }
+
+  // Features in the order of a draw that depends on the node's path alone.
   std::vector<i32> draw_features(const Pending& node) const {
     std::vector<i32> order = *node.active;
-    if (p_.params.max_features <= 0 ||
-        p_.params.max_features >= static_cast<i32>(order.size())) {
-      return order;
-    }
     Philox random(p_.params.seed, node.path);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     return order;
@@ -196,20 +208,27 @@ class NodeSplitter {
   template <class Id>
   bool choose(Pending& node, NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
     if (o_.ask) return ask_python<Id>(node, list, chosen);
+    if (node.tables.empty() && tables_pay(node.size())) {
+      node.tables = make_tables(*block_of<Id>(node), node, *node.active, shared, scratch);
+    }
     const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
-    std::vector<i32> order = draw_features(node);
-    const i32 n = static_cast<i32>(order.size());
-    const i32 wanted = p_.params.max_features > 0 ? std::min(p_.params.max_features, n) : n;
-    if (wanted < n) std::sort(order.begin(), order.begin() + wanted);
+    const i32 n = static_cast<i32>(node.active->size());
+    const i32 wanted = draws(node) ? p_.params.max_features : n;
+    std::vector<i32> drawn;
+    if (wanted < n) {
+      drawn = draw_features(node);
+      std::sort(drawn.begin(), drawn.begin() + wanted);
+    }
+    const std::vector<i32>& order = wanted < n ? drawn : *node.active;
     Candidate best;
-    if (shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork) {
+    const bool in_parallel =
+        shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork;
+    if (in_parallel || o_.chooser->picks()) {
       std::vector<Candidate> found(n);
-      parallel_for(wanted, p_.params.n_threads,
-                   [&](i64 i, int t) { found[i] = o_.chooser->best(view, order[i], scratch_[t]); },
-                   [&] { poll(0); });
-      for (const Candidate& candidate : found) {
-        if (candidate.beats(best)) best = candidate;
-      }
+      for_each(wanted, node.size(), in_parallel, scratch, [&](i64 i, Scratch& s) {
+        found[i] = o_.chooser->best(view, order[i], s);
+      });
+      best = winner_of(found);
     } else {
       // No split gains more than all impurity there is; one that does ends the search.
       const double enough = most_gain(view, list[node.record]) * (1 - 1e-13);
@@ -219,7 +238,7 @@ class NodeSplitter {
       }
     }
     // A draw without any admissible split goes on until there is one.
-    for (i32 i = wanted; i < n && best.kind == CandidateKind::none; ++i) {
+    for (i32 i = wanted; i < n && best.kind == CandidateKind::none && !o_.chooser->picks(); ++i) {
       best = o_.chooser->best(view, order[i], scratch);
     }
     if (best.kind == CandidateKind::none) return false;
@@ -231,6 +250,18 @@ class NodeSplitter {
     if (best.gain * gain_unit_ < p_.params.min_gain) return false;
     chosen.candidate = best;
     return true;
+  }
+
+  Candidate winner_of(const std::vector<Candidate>& found) const {
+    Candidate best;
+    if (o_.chooser->picks()) {
+      const i64 winner = o_.chooser->pick(found);
+      return winner < 0 ? best : found[winner];
+    }
+    for (const Candidate& candidate : found) {
+      if (candidate.beats(best)) best = candidate;
+    }
+    return best;
   }
 
   // The gain of a split into pure children. Only small nodes have a chance to find one.
@@ -258,11 +289,23 @@ class NodeSplitter {
       }
     }
     PythonAnswer answer = o_.ask(std::move(facts));
-    list[node.record].python_id = static_cast<i32>(answer.id);
+    list.set_python_id(node.record, answer.id);
     chosen.external = true;
     chosen.split = std::move(answer.split);
     chosen.surrogates = std::move(answer.surrogates);
     return answer.is_split;
+  }
+
+  // Calls work(i, scratch) for every i below n; on all threads where the node may use them and its
+  // instances are worth it.
+  template <class Work>
+  void for_each(i64 n, i64 instances, bool shared, Scratch& scratch, Work&& work) {
+    if (shared && n * instances >= kSharedWork) {
+      parallel_for(n, p_.params.n_threads, [&](i64 i, int t) { work(i, scratch_[t]); },
+                   [&] { poll(0); });
+    } else {
+      for (i64 i = 0; i < n; ++i) work(i, scratch);
+    }
   }
 
   // Splits a node: marks, decides gaps, makes the children's records and moves the instances.
@@ -279,14 +322,51 @@ class NodeSplitter {
       marker_.mark(view, chosen.candidate, split, scratch);
       split.gain = chosen.candidate.gain * gain_unit_;
     }
-    Marker::GapDecision gaps = marker_.decide_gaps(view, chosen, split, *node.active, scratch);
-    list[node.record].n_gaps = static_cast<i32>(gaps.count);
-    list.set_split(node.record, split, gaps.surrogates);
+    auto each = [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); };
+    Marker::GapDecision gaps =
+        marker_.decide_gaps(view, chosen, split, *node.active, scratch, each);
+    list.set_split(node.record, split, gaps.count);
+    list.set_surrogates(node.record, gaps.surrogates);
     if (gaps.fractional) {
       apply_fractional<Id>(node, split, list, scratch, children);
     } else {
-      apply_plain<Id>(node, split, gaps.some_stay, list, shared, scratch, children);
+      apply_plain<Id>(node, split, gaps, list, shared, scratch, children);
     }
+  }
+
+  // Whether tables of all coded features are smaller than what they are made from. A draw of
+  // features looks at too few of them.
+  bool tables_pay(i64 size) const {
+    const i64 cells = p_.table_rows * table_width(p_);
+    return p_.n_tabled > 0 && p_.params.max_features <= 0 && cells <= size * p_.n_tabled;
+  }
+
+  template <class Id>
+  std::vector<i64> make_tables(const Block<Id>& block, const Pending& node,
+                               const std::vector<i32>& active, bool shared, Scratch& scratch) {
+    const i32 width = table_width(p_);
+    std::vector<i64> tables(static_cast<std::size_t>(p_.table_rows) * width);
+    for_each(static_cast<i64>(active.size()), node.size(), shared, scratch,
+             [&](i64 i, Scratch& s) {
+               const FeatureInfo& info = p_.features[active[i]];
+               if (info.table < 0) return;
+               fill_table(p_, block, node.begin, node.end, info, tables.data() + info.table * width,
+                          s);
+             });
+    return tables;
+  }
+
+  // Tables of two children: those of the smaller are counted, the rest of the parent's are the
+  // larger's. Sums are integers, so this is exact.
+  template <class Id>
+  void share_tables(Pending& node, std::vector<Pending>& kids, bool shared, Scratch& scratch) {
+    const int small = kids[0].size() <= kids[1].size() ? 0 : 1;
+    kids[small].tables =
+        make_tables(*block_of<Id>(node), kids[small], *node.active, shared, scratch);
+    kids[!small].tables = std::move(node.tables);
+    const i64* counted = kids[small].tables.data();
+    i64* rest = kids[!small].tables.data();
+    for (std::size_t i = 0; i < kids[small].tables.size(); ++i) rest[i] -= counted[i];
   }
 
   // A child without instances yet. Most become leaves and never need a block.
@@ -302,7 +382,7 @@ class NodeSplitter {
 
   static i64 add_children(NodeList& list, i64 parent, i32 count) {
     const i64 first = list.add(count);
-    list[parent].first_child = static_cast<i32>(first);
+    list.inner_of(parent).first_child = static_cast<i32>(first);
     // An empty branch keeps its parent's numbers.
     for (i64 i = first; i < first + count; ++i) {
       std::copy_n(list.values_of(parent), list.n_values, list.values_of(i));
@@ -353,19 +433,23 @@ class NodeSplitter {
   }
 
   template <class Id>
-  void apply_plain(Pending& node, const Split& split, bool some_stay, NodeList& list, bool shared,
-                   Scratch& scratch, std::vector<Pending>& children) {
+  void apply_plain(Pending& node, const Split& split, const Marker::GapDecision& gaps,
+                   NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children) {
     Block<Id>& block = *block_of<Id>(node);
     const i64 n = node.size();
     Branches branches;
     branches.n = split.n_branches;
-    branches.some_stay = some_stay;
+    branches.some_stay = gaps.some_stay;
     branches.narrow = block.side;
     if (scratch.is_wide) branches.wide = scratch.wide.data();
-    std::vector<i64> sizes(split.n_branches + 1, 0);
     Id* ids = block.ids + node.begin;
-    for (i64 i = 0; i < n; ++i) ++sizes[branches.of(ids[i])];
-    const bool two = split.n_branches == 2 && !some_stay;
+    std::vector<i64> sizes(split.n_branches + 1, 0);
+    if (gaps.count) {
+      for (i64 i = 0; i < n; ++i) ++sizes[branches.of(ids[i])];
+    } else {
+      std::copy(scratch.marked.count.begin(), scratch.marked.count.end(), sizes.begin());
+    }
+    const bool two = split.n_branches == 2 && !gaps.some_stay;
     if (two) {
       partition_two(ids, n, block.side, true, true, scratch.bytes);
     } else {
@@ -378,33 +462,72 @@ class NodeSplitter {
       Pending& kid = kids[b] = child_of(node, first + b, b);
       kid.begin = begin;
       kid.end = begin += sizes[b];
-      list[kid.record].n_samples = kid.size();
-      i64* stats = list.stats_of(kid.record);
-      with_target_kind(p_, [&](auto classes, auto unit) {
-        for (i64 i = kid.begin; i < kid.end; ++i) {
-          add_instance<classes.value, unit.value>(p_, block.target, block.ids[i], stats);
-        }
-      });
-      describe(block, kid, list);
+      list[kid.record].n_samples = static_cast<i32>(kid.size());
     }
+    add_stats(block, node, kids, gaps.some_stay, list);
+    for (const Pending& kid : kids) describe(block, kid, list);
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     std::vector<bool> keep(split.n_branches);
-    bool any = false;
+    bool any = false, tables = gaps.surrogates_later;
     for (i32 b = 0; b < split.n_branches; ++b) {
-      keep[b] = kids[b].size() > 0 && !is_terminal(list, first + b);
+      keep[b] = kids[b].size() > 0 && !is_terminal(list, first + b, node.depth + 1);
       any = any || keep[b];
+      tables = tables || (keep[b] && tables_pay(kids[b].size()));
+    }
+    if (two && tables && !node.tables.empty()) {
+      share_tables<Id>(node, kids, shared, scratch);
+      if (gaps.surrogates_later) find_later<Id>(node, split, kids, list, shared, scratch);
     }
     if (!any) return;
     move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
+    const Active below = active_below(node, split.feature);
     for (i32 b = 0; b < split.n_branches; ++b) {
       if (!keep[b]) continue;
       block_of<Id>(kids[b]) = block_of<Id>(node);
-      kids[b].active = node.active;
+      kids[b].active = below;
+      if (!tables_pay(kids[b].size())) kids[b].tables = {};
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));
     }
+  }
+
+  // Stats of the children; the largest one's are what the others leave of the parent's.
+  template <class Id>
+  void add_stats(const Block<Id>& block, const Pending& node, const std::vector<Pending>& kids,
+                 bool some_stay, NodeList& list) const {
+    std::size_t rest = kids.size();
+    if (!some_stay) {
+      rest = std::max_element(kids.begin(), kids.end(), [](const Pending& a, const Pending& b) {
+               return a.size() < b.size();
+             }) - kids.begin();
+      std::copy_n(list.stats_of(node.record), p_.n_stats, list.stats_of(kids[rest].record));
+    }
+    for (std::size_t b = 0; b < kids.size(); ++b) {
+      if (b == rest) continue;
+      i64* stats = list.stats_of(kids[b].record);
+      with_target_kind(p_, [&](auto classes, auto unit) {
+        for (i64 i = kids[b].begin; i < kids[b].end; ++i) {
+          add_instance<classes.value, unit.value>(p_, block.target, block.ids[i], stats);
+        }
+      });
+      if (some_stay) continue;
+      i64* left = list.stats_of(kids[rest].record);
+      for (i32 k = 0; k < p_.n_stats; ++k) left[k] -= stats[k];
+    }
+  }
+
+  // Surrogates of a split that decided every instance, from the tables of its children.
+  template <class Id>
+  void find_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
+                  NodeList& list, bool shared, Scratch& scratch) {
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
+    list.set_surrogates(
+        node.record,
+        find_surrogates(view, split.feature, *node.active, scratch.marked,
+                        {kids[0].tables.data(), kids[1].tables.data()},
+                        [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); }));
   }
 
   template <class Id>
@@ -419,25 +542,29 @@ class NodeSplitter {
       const bool ordered = f == split.feature && two && !p_.features[f].has_gaps;
       if (p_.features[f].store == Store::sorted && !ordered) move.push_back(f);
     }
-    auto one = [&](i32 f, Scratch& s) {
-      Entry<Id>* entries = block.entries[p_.features[f].slot] + node.begin;
+    for_each(static_cast<i64>(move.size()), n, shared, scratch, [&](i64 i, Scratch& s) {
+      Entry<Id>* entries = block.entries[p_.features[move[i]].slot] + node.begin;
       if (two) {
         partition_two(entries, n, block.side, keep[0], keep[1], s.bytes);
       } else {
         partition_many(entries, n, branches, sizes, s.bytes);
       }
-    };
-    if (shared && n * static_cast<i64>(move.size()) >= kSharedWork) {
-      parallel_for(static_cast<i64>(move.size()), p_.params.n_threads,
-                   [&](i64 i, int t) { one(move[i], scratch_[t]); }, [&] { poll(0); });
-    } else {
-      for (i32 f : move) one(f, scratch);
-    }
+    });
   }
 
-  // A feature that no longer varies at a node varies nowhere below it.
+  // Features that may be tested below a split.
+  Active active_below(const Pending& node, i32 tested) const {
+    if (!p_.params.once) return node.active;
+    auto left = std::make_shared<std::vector<i32>>(*node.active);
+    std::erase(*left, tested);
+    return left;
+  }
+
+  // A feature that no longer varies at a node varies nowhere below it. The search sees that too,
+  // so looking now and then is enough, unless features are drawn.
   template <class Id>
   void drop_constants(Pending& node) {
+    if (p_.params.max_features <= 0 && node.depth % 4) return;
     const Block<Id>& block = *block_of<Id>(node);
     std::vector<i32> left;
     for (i32 f : *node.active) {
@@ -453,49 +580,79 @@ class NodeSplitter {
     }
   }
 
+  // Instances of one child under fractional descent, and the share of their weight that it takes.
+  template <class Id>
+  struct Part {
+    std::vector<Id> ids;
+    std::vector<double> share;
+  };
+
   // Gaps go down every branch with the branch's share of the known weight.
+  template <class Id>
+  std::vector<Part<Id>> share_out(const Pending& node, const Block<Id>& block, i32 n_branches,
+                                  const Scratch& scratch) const {
+    const bool wide = scratch.is_wide;
+    auto branch = [&](Id id) {
+      return wide ? scratch.wide[id] : block.side[id] == kUndecided ? -1 : block.side[id];
+    };
+    std::vector<double> share(n_branches, 0);
+    double total = 0;
+    for (i64 i = node.begin; i < node.end; ++i) {
+      const Id id = block.ids[i];
+      const i32 b = branch(id);
+      if (b < 0) continue;
+      share[b] += instance_weight(block.target, id);
+      total += instance_weight(block.target, id);
+    }
+    std::vector<Part<Id>> parts(n_branches);
+    auto send = [&](i32 b, Id id, double s) {
+      parts[b].ids.push_back(id);
+      parts[b].share.push_back(s);
+    };
+    for (i64 i = node.begin; i < node.end; ++i) {
+      const Id id = block.ids[i];
+      const i32 own = branch(id);
+      if (own >= 0) send(own, id, 1.0);
+      for (i32 b = 0; own < 0 && b < n_branches; ++b) {
+        if (share[b] > 0) send(b, id, share[b] / total);
+      }
+    }
+    return parts;
+  }
+
+  // Only children that are split again need a block of their own.
   template <class Id>
   void apply_fractional(Pending& node, const Split& split, NodeList& list, Scratch& scratch,
                         std::vector<Pending>& children) {
     Block<Id>& block = *block_of<Id>(node);
-    const bool wide = scratch.is_wide;
-    std::vector<double> weight(split.n_branches, 0);
-    double total = 0;
-    for (i64 i = node.begin; i < node.end; ++i) {
-      const Id id = block.ids[i];
-      const i32 b = wide ? scratch.wide[id] : block.side[id] == kUndecided ? -1 : block.side[id];
-      if (b < 0) continue;
-      weight[b] += instance_weight(block.target, id);
-      total += instance_weight(block.target, id);
-    }
+    const std::vector<Part<Id>> parts = share_out(node, block, split.n_branches, scratch);
     const i64 first = add_children(list, node.record, split.n_branches);
+    const Active below = active_below(node, split.feature);
     std::vector<Pending> kids(split.n_branches);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      std::vector<Id> picked;
-      std::vector<double> share;
-      for (i64 i = node.begin; i < node.end; ++i) {
-        const Id id = block.ids[i];
-        const i32 own = wide ? scratch.wide[id] : block.side[id] == kUndecided ? -1 : block.side[id];
-        if (own >= 0 && own != b) continue;
-        picked.push_back(id);
-        share.push_back(own < 0 ? weight[b] / total : 1.0);
-      }
       Pending& kid = kids[b] = child_of(node, first + b, b);
-      kid.active = node.active;
-      block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, picked, share.data(),
-                                      *node.active, scratch);
-      kid.begin = 0;
-      kid.end = static_cast<i64>(picked.size());
-      list[kid.record].n_samples = kid.size();
-      for (i64 i = 0; i < kid.end; ++i) {
-        add_any(p_, block_of<Id>(kid)->target, i, list.stats_of(kid.record));
+      kid.active = below;
+      kid.end = static_cast<i64>(parts[b].ids.size());
+      list[kid.record].n_samples = static_cast<i32>(kid.size());
+      if (!kid.size()) continue;
+      i64* stats = list.stats_of(kid.record);
+      if (p_.is_classification()) {
+        for (i64 i = 0; i < kid.end; ++i) {
+          const Id id = parts[b].ids[i];
+          stats[block.target.label[id]] += shared_weight(block.target.weight[id], parts[b].share[i]);
+        }
+        if (is_terminal(list, kid.record, kid.depth)) continue;
       }
+      block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, parts[b].ids,
+                                      parts[b].share.data(), *node.active, scratch);
+      if (p_.is_classification()) continue;
+      for (i64 i = 0; i < kid.end; ++i) add_any(p_, block_of<Id>(kid)->target, i, stats);
       describe(*block_of<Id>(kid), kid, list);
     }
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      if (!kids[b].size() || is_terminal(list, first + b)) continue;
+      if (!block_of<Id>(kids[b]) || is_terminal(list, first + b, node.depth + 1)) continue;
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));

@@ -67,7 +67,11 @@ void partition_two(Item* items, i64 n, const u8* side, bool keep_left, bool keep
     l += 1 - s;
     r += s;
   }
-  std::memcpy(items + l, other, r * sizeof(Item));
+  if (r > 16) {
+    std::memcpy(items + l, other, r * sizeof(Item));
+  } else {
+    for (i64 i = 0; i < r; ++i) items[l + i] = other[i];
+  }
 }
 
 // Any number of branches; instances that stay come last. Returns nothing: sizes are known.

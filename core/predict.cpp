@@ -5,8 +5,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <array>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <new>
@@ -15,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "binding.hpp"
 #include "module.hpp"
 #include "predict.hpp"
 #include "predict_input.hpp"
@@ -26,47 +25,6 @@ namespace treewright {
 namespace {
 
 using namespace predict;
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-template <class Array>
-auto view(const Array& array) {
-  const auto* data = array.data();
-  if (reinterpret_cast<std::uintptr_t>(data) % sizeof(*data) != 0)
-    refuse("Arrays must be aligned; copy them first.");
-  return std::span(data, array.size());
-}
-
-template <class... Size>
-auto allocate(auto type, Size... sizes) {
-  using T = decltype(type);
-  std::array<std::size_t, sizeof...(sizes)> shape{static_cast<std::size_t>(sizes)...};
-  std::size_t total = 1;
-  for (std::size_t size : shape)
-    if (__builtin_mul_overflow(total, size, &total)) throw std::bad_alloc();
-  T* data = new T[total];
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<sizeof...(sizes)>, nb::c_contig>(data, shape.size(),
-                                                                             shape.data(), owner);
-}
-
-// Answers Ctrl-C from the calling thread, at most every 50 ms: taking the GIL may mean waiting.
-class Signals {
- public:
-  void operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return;
-    nb::gil_scoped_acquire gil;
-    last_ = now;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 // A piece takes some 20 ms at most, so that an interrupt is answered in time.
 std::int32_t piece_rows(const Router& router, double extra_work) {
@@ -284,21 +242,6 @@ class Predictor {
 
   Router router_;
 };
-
-template <class T>
-std::span<const T> read_vector(nb::handle array, std::vector<nb::object>& owners) {
-  Vector<T> vector;
-  if (!nb::try_cast(array, vector, false))
-    throw nb::type_error("Splits must be contiguous arrays of their documented types.");
-  owners.push_back(nb::borrow(array));
-  return view(vector);
-}
-
-// Any byte other than 0 is true; a bool with such a byte must never be read as one.
-std::span<const std::uint8_t> read_flags(nb::handle array, std::vector<nb::object>& owners) {
-  const auto flags = read_vector<bool>(array, owners);
-  return {reinterpret_cast<const std::uint8_t*>(flags.data()), flags.size()};
-}
 
 SplitArrays read_splits(const nb::tuple& arrays, std::vector<nb::object>& owners) {
   if (arrays.size() != 12) throw nb::type_error("Splits must be a tuple of 12 arrays.");

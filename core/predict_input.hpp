@@ -10,19 +10,15 @@
 
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
+#include "binding.hpp"
 #include "predict.hpp"
 
 namespace treewright::predict {
 
 namespace nb = nanobind;
-
-[[noreturn]] inline void refuse(const std::string& sentence) {
-  throw std::invalid_argument(sentence);
-}
 
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;  // any dtype, shape and strides
 
@@ -45,7 +41,8 @@ inline std::optional<Number> number_type(const AnyArray& array) {
   return std::nullopt;
 }
 
-// The rows to predict: a row-major block, or the columns that the tree uses.
+// The rows to predict: a row-major block, or the columns that the model uses. A model is anything
+// with n_categories (-1 for continuous features) and used (features that it reads).
 struct Input {
   std::int64_t n_rows = 0;
   bool is_block = false;
@@ -55,27 +52,29 @@ struct Input {
   std::vector<Column> columns;
   std::vector<AnyArray> owners;  // keep the memory alive
 
-  Input(const Router& router, nb::handle rows) {
+  template <class Model>
+  Input(const Model& model, nb::handle rows) {
     if (PyTuple_Check(rows.ptr()))
-      read_columns(router, nb::borrow<nb::tuple>(rows));
+      read_columns(model, nb::borrow<nb::tuple>(rows));
     else
-      read_block(router, rows);
+      read_block(model, rows);
   }
 
  private:
-  void read_block(const Router& router, nb::handle rows) {
+  template <class Model>
+  void read_block(const Model& model, nb::handle rows) {
     AnyArray array;
     if (!nb::try_cast(rows, array, false) || array.ndim() != 2)
       refuse("Rows must be a tuple of columns or a 2-d float array.");
-    const std::size_t n_features = router.n_categories.size();
+    const std::size_t n_features = model.n_categories.size();
     if (array.shape(1) != n_features)
-      refuse("Rows must have the tree's " + std::to_string(n_features) + " features, got " +
+      refuse("Rows must have the model's " + std::to_string(n_features) + " features, got " +
              std::to_string(array.shape(1)) + ".");
     const auto number = number_type(array);
     if (!number || *number == Number::code)
       refuse("A block of rows must be aligned float32 or float64; pass other data as columns.");
-    for (std::int32_t f : router.used)
-      if (router.n_categories[f] >= 0)
+    for (std::int32_t f : model.used)
+      if (model.n_categories[f] >= 0)
         refuse("A block of rows holds continuous features only, but feature " + std::to_string(f) +
                " has categories; pass a tuple of columns.");
     n_rows = static_cast<std::int64_t>(array.shape(0));
@@ -85,27 +84,28 @@ struct Input {
     row_step = array.stride(0);
     if (!is_block) {
       const std::size_t size = type == Number::float64 ? sizeof(double) : sizeof(float);
-      for (std::int32_t f : router.used)
+      for (std::int32_t f : model.used)
         columns.push_back({type, f, -1,
                            static_cast<const char*>(data) + f * array.stride(1) * size, row_step});
     }
     owners.push_back(std::move(array));
   }
 
-  void read_columns(const Router& router, const nb::tuple& rows) {
-    const std::size_t n_features = router.n_categories.size();
+  template <class Model>
+  void read_columns(const Model& model, const nb::tuple& rows) {
+    const std::size_t n_features = model.n_categories.size();
     if (rows.size() != n_features)
-      refuse("Rows must have the tree's " + std::to_string(n_features) + " columns, got " +
+      refuse("Rows must have the model's " + std::to_string(n_features) + " columns, got " +
              std::to_string(rows.size()) + ".");
     n_rows = -1;
-    columns.reserve(router.used.size());
-    owners.reserve(router.used.size());
-    for (std::int32_t f : router.used) {
+    columns.reserve(model.used.size());
+    owners.reserve(model.used.size());
+    for (std::int32_t f : model.used) {
       AnyArray array;
       if (!nb::try_cast(rows[f], array, false) || array.ndim() != 1)
         refuse("Columns must be 1-d arrays, but column " + std::to_string(f) + " is not.");
       const auto number = number_type(array);
-      const bool is_code = router.n_categories[f] >= 0;
+      const bool is_code = model.n_categories[f] >= 0;
       if (!number || (*number == Number::code) != is_code)
         refuse("Column " + std::to_string(f) + " must be " +
                (is_code ? "aligned int32 codes." : "aligned float32 or float64."));
@@ -114,7 +114,7 @@ struct Input {
         refuse("Columns must have one length, but column " + std::to_string(f) + " has " +
                std::to_string(length) + " rows, not " + std::to_string(n_rows) + ".");
       n_rows = length;
-      columns.push_back({*number, f, router.n_categories[f], array.data(),
+      columns.push_back({*number, f, model.n_categories[f], array.data(),
                          static_cast<std::ptrdiff_t>(array.stride(0))});
       owners.push_back(std::move(array));
     }

@@ -166,6 +166,11 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
     return built;
   }
   info.store = Store::sorted;
+  for (u32 i = 0; p.params.data_thresholds && i < ranking.n_known; ++i) {
+    if (!i || items[i].rank != items[i - 1].rank) {
+      info.code_value.push_back(column.value(items[i].row));
+    }
+  }
   auto* entries = static_cast<Entry<Id>*>(
       built.allocate(static_cast<std::size_t>(n) * sizeof(Entry<Id>)));
   for (i64 i = 0; i < n; ++i) {  // the rank of a gap is all ones in either width
@@ -197,6 +202,11 @@ std::shared_ptr<Block<Id>> root_block(Problem& p) {
       block->entries.push_back(static_cast<Entry<Id>*>(built[f].data));
     } else {
       info.slot = p.n_coded++;
+      if (info.code_bytes == 1 && !info.constant) {
+        info.table = p.table_rows;
+        p.table_rows += info.n_codes + 1;
+        ++p.n_tabled;
+      }
       block->codes.push_back(static_cast<const u8*>(built[f].data));
     }
     p.any_gaps |= info.has_gaps;

@@ -17,6 +17,8 @@ struct Problem {
   Targets targets;
   i64 n_rows = 0;
   i32 n_sorted = 0, n_coded = 0;
+  i32 n_tabled = 0;    // features with a table per node,
+  i64 table_rows = 0;  // and the rows of all their tables
   bool any_gaps = false;
   bool searchable = true;  // false: a Python chooser searches, columns stay as they are
 

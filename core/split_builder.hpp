@@ -1,7 +1,9 @@
 // From a winning candidate back to a Split: thresholds, category lists.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "choose/chooser.hpp"
 #include "choose/groups.hpp"
@@ -15,13 +17,34 @@ inline double midpoint(double a, double b, bool closed) {
   return mid > a && mid <= b ? mid : b;
 }
 
+// The largest value of the training set up to the midpoint of a and b.
+template <class Real>
+double data_value(const std::vector<double>& values, double a, double b, double slack) {
+  const Real middle =
+      static_cast<Real>(0.5 * (static_cast<double>(static_cast<Real>(a)) +
+                               static_cast<double>(static_cast<Real>(b))) + slack);
+  const auto above = std::upper_bound(values.begin(), values.end(), middle, [](Real m, double v) {
+    return m < static_cast<Real>(v);
+  });
+  return above == values.begin() ? a : std::max(a, *(above - 1));
+}
+
+// A break of a feature between two of its values.
+inline double value_break(const Problem& p, i32 feature, double a, double b) {
+  const Params& q = p.params;
+  if (!q.data_thresholds) return midpoint(a, b, q.closed);
+  const std::vector<double>& values = p.features[feature].code_value;
+  return q.single_thresholds ? data_value<float>(values, a, b, 0)
+                             : data_value<double>(values, a, b, q.slack);
+}
+
 // A break of a feature between the values of two rows.
 template <class Id>
 double sorted_break(const NodeView<Id>& node, i32 feature, const Entry<Id>& below,
                     const Entry<Id>& above) {
   const Column& column = node.problem.columns[feature];
-  return midpoint(column.value(node.block.row(below.id)), column.value(node.block.row(above.id)),
-                  node.problem.params.closed);
+  return value_break(node.problem, feature, column.value(node.block.row(below.id)),
+                     column.value(node.block.row(above.id)));
 }
 
 // A break between two codes of an ordered coded feature.
@@ -29,7 +52,7 @@ inline double coded_break(const Problem& p, i32 feature, u32 below, u32 above) {
   const FeatureInfo& info = p.features[feature];
   // Halfway, never on a category: one in the middle goes with those below.
   if (info.code_value.empty()) return static_cast<double>((below + above) / 2) + 0.5;
-  return midpoint(info.code_value[below], info.code_value[above], p.params.closed);
+  return value_break(p, feature, info.code_value[below], info.code_value[above]);
 }
 
 }  // namespace treewright

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "choose/chooser.hpp"
+#include "choose/groups.hpp"
 #include "choose/sorted.hpp"
 #include "partition.hpp"
 #include "split_builder.hpp"
@@ -46,17 +47,20 @@ class SurrogateScan {
  public:
   explicit SurrogateScan(const PrimaryDirection& all) : all_(all), n_(all.n()) {}
 
-  PrimaryDirection below;
+  void add(u8 side, i64 weight) {
+    lead_ += side ? -weight : weight;
+    ++count_;
+  }
+  void add(const PrimaryDirection& sent) {
+    lead_ += sent.weight[0] - sent.weight[1];
+    count_ += sent.n();
+  }
 
   // Scores a cut above what was added; true if it is the best so far.
   bool offer() {
-    const i64 count = below.n();
-    if (count < 2 || n_ - count < 2) return false;
-    const i64 straight = below.weight[0] + (all_.weight[1] - below.weight[1]);
-    const i64 reversed = below.weight[1] + (all_.weight[0] - below.weight[0]);
-    const i64 correct = std::max(straight, reversed);
-    if (correct <= best) return false;
-    best = correct;
+    const i64 straight = lead_ + all_.weight[1], reversed = all_.weight[0] - lead_;
+    if ((straight <= best && reversed <= best) || count_ < 2 || n_ - count_ < 2) return false;
+    best = std::max(straight, reversed);
     is_reversed = reversed > straight;
     return true;
   }
@@ -67,6 +71,14 @@ class SurrogateScan {
  private:
   const PrimaryDirection& all_;
   i64 n_;
+  i64 lead_ = 0;  // weight below that the primary split sends left, less what it sends right
+  i64 count_ = 0;
+};
+
+// Tables of the two children, where the primary split decided every instance and they were made.
+struct SideTables {
+  const i64* left = nullptr;
+  const i64* right = nullptr;
 };
 
 // One feature against the primary split: the split, and the weight it sends correctly.
@@ -74,8 +86,9 @@ template <class Id>
 class SurrogateSearch {
  public:
   // primary: of all instances that the primary split decides
-  SurrogateSearch(const NodeView<Id>& node, i32 feature, const PrimaryDirection& primary)
-      : node_(node), feature_(feature), primary_(primary) {}
+  SurrogateSearch(const NodeView<Id>& node, i32 feature, const PrimaryDirection& primary,
+                  SideTables sides, Scratch& scratch)
+      : node_(node), feature_(feature), primary_(primary), sides_(sides), scratch_(scratch) {}
 
   bool run() {
     const FeatureInfo& info = node_.problem.features[feature_];
@@ -111,12 +124,14 @@ class SurrogateSearch {
       }
     }
     SurrogateScan scan(known);
+    i64 cut = node_.begin;
     for (i64 i = node_.begin; i < known_end; ++i) {
       const Entry<Id>& entry = entries[i];
-      if (i > node_.begin && entries[i - 1].rank != entry.rank && scan.offer()) {
-        split.breaks.assign(1, sorted_break(node_, feature_, entries[i - 1], entry));
-      }
-      if (side[entry.id] <= 1) scan.below.add(side[entry.id], instance_weight(target, entry.id));
+      if (i > node_.begin && entries[i - 1].rank != entry.rank && scan.offer()) cut = i;
+      if (side[entry.id] <= 1) scan.add(side[entry.id], instance_weight(target, entry.id));
+    }
+    if (cut > node_.begin) {
+      split.breaks.assign(1, sorted_break(node_, feature_, entries[cut - 1], entries[cut]));
     }
     return finish_breaks(scan);
   }
@@ -140,7 +155,7 @@ class SurrogateSearch {
     if (!node_.problem.columns[feature_].ordered) return subset(cells);
     SurrogateScan scan(known);
     for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-      scan.below.add(cells[i].sent);
+      scan.add(cells[i].sent);
       if (scan.offer()) {
         const u32 below = cells[i].code, above = cells[i + 1].code;
         split.breaks.assign(1, coded_break(node_.problem, feature_, below, above));
@@ -153,27 +168,77 @@ class SurrogateSearch {
   template <class Code>
   std::vector<Cell> count_cells() const {
     const FeatureInfo& info = node_.problem.features[feature_];
+    if (sides_.left && info.table >= 0) return tabled_cells(info);
+    // A table over all codes, unless there are many more of them than instances.
+    if (info.n_codes > 64 + 2 * static_cast<u64>(node_.size())) return sparse_cells<Code>(info);
+    return node_.problem.unit ? counted_cells<Code>(info) : weighted_cells<Code>(info);
+  }
+
+  // Where the primary split decided everything, the children's tables say it all.
+  std::vector<Cell> tabled_cells(const FeatureInfo& info) const {
+    const Problem& p = node_.problem;
+    const i32 width = table_width(p);
+    std::vector<Cell> cells;
+    for (u32 c = 0; c < info.n_codes; ++c) {
+      Cell cell{c, true, {}};
+      int side = 0;
+      for (const i64* tables : {sides_.left, sides_.right}) {
+        const TableRow row(p, tables + info.table * width, width, c);
+        cell.sent.count[side] = row.count();
+        cell.sent.weight[side] = p.weight_of(row.stats());
+        ++side;
+      }
+      if (cell.sent.n()) cells.push_back(cell);
+    }
+    return cells;
+  }
+
+  template <class Code>
+  std::vector<Cell> counted_cells(const FeatureInfo& info) const {
+    const u8* side = node_.block.side;
+    scratch_.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * 3);
+    const i64* count = scratch_.dense.data();
+    count_pairs<Code>(node_.block, node_.begin, node_.end, info, 3,
+                      [side](Id id) { return side[id] <= 1 ? side[id] : 2; }, scratch_.dense.data(),
+                      scratch_);
+    std::vector<Cell> cells;
+    for (u32 c = 0; c < info.n_codes; ++c, count += 3) {
+      if (!(count[0] | count[1] | count[2])) continue;
+      cells.push_back({c, true, {{count[0], count[1]}, {count[0], count[1]}}});
+    }
+    return cells;
+  }
+
+  template <class Code>
+  std::vector<Cell> weighted_cells(const FeatureInfo& info) const {
+    std::vector<Cell> cells(info.n_codes);
+    each_known<Code>(info, [&](u32 c) -> Cell& { return cells[c]; });
+    std::erase_if(cells, [](const Cell& cell) { return !cell.is_seen; });
+    return cells;
+  }
+
+  template <class Code>
+  std::vector<Cell> sparse_cells(const FeatureInfo& info) const {
+    std::vector<Cell> cells;
+    each_known<Code>(info, [&](u32) -> Cell& { return cells.emplace_back(); });
+    merge_equal_codes(cells);
+    return cells;
+  }
+
+  // Adds every instance with a value to the cell that `cell_of` gives for its code.
+  template <class Code, class CellOf>
+  void each_known(const FeatureInfo& info, CellOf&& cell_of) const {
     const u8* codes = node_.block.codes[info.slot];
     const u8* side = node_.block.side;
-    // A table over all codes, unless there are many more of them than instances.
-    const bool is_dense = info.n_codes <= 64 + 2 * static_cast<u64>(node_.end - node_.begin);
-    std::vector<Cell> cells(is_dense ? info.n_codes : 0);
     for (i64 i = node_.begin; i < node_.end; ++i) {
       const Id id = node_.block.ids[i];
       const u32 c = read_code<Code>(codes, id);
       if (c == kGap<u32>) continue;
-      if (!is_dense) cells.emplace_back();
-      Cell& cell = is_dense ? cells[c] : cells.back();
+      Cell& cell = cell_of(c);
       cell.code = c;
       cell.is_seen = true;
       if (side[id] <= 1) cell.sent.add(side[id], instance_weight(node_.block.target, id));
     }
-    if (is_dense) {
-      std::erase_if(cells, [](const Cell& cell) { return !cell.is_seen; });
-    } else {
-      merge_equal_codes(cells);
-    }
-    return cells;
   }
 
   static void merge_equal_codes(std::vector<Cell>& cells) {
@@ -213,33 +278,33 @@ class SurrogateSearch {
   const NodeView<Id>& node_;
   i32 feature_;
   const PrimaryDirection& primary_;
+  SideTables sides_;
+  Scratch& scratch_;
 };
 
 // The best surrogates of a node whose primary split has marked block.side (kUndecided for gaps).
-template <class Id>
+// each(n, f) calls f(i, scratch) for every i below n, perhaps on several threads.
+template <class Id, class Each>
 std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,
-                                       const std::vector<i32>& active) {
+                                       const std::vector<i32>& active, const Marked& marked,
+                                       SideTables sides, Each&& each) {
   const Params& params = node.problem.params;
-  PrimaryDirection direction;
-  for (i64 i = node.begin; i < node.end; ++i) {
-    const Id id = node.block.ids[i];
-    const u8 side = node.block.side[id];
-    if (side <= 1) direction.add(side, instance_weight(node.block.target, id));
-  }
-  std::vector<Surrogate> found;
-  for (i32 f : active) {
-    if (f == primary) continue;
-    SurrogateSearch<Id> search(node, f, direction);
-    if (!search.run()) continue;
-    Surrogate s;
+  const PrimaryDirection direction{{marked.weight[0], marked.weight[1]},
+                                   {marked.count[0], marked.count[1]}};
+  std::vector<Surrogate> found(active.size());
+  each(static_cast<i64>(active.size()), [&](i64 i, Scratch& scratch) {
+    if (active[i] == primary) return;
+    SurrogateSearch<Id> search(node, active[i], direction, sides, scratch);
+    if (!search.run()) return;
+    Surrogate& s = found[i];
     const PrimaryDirection& base = params.surrogate_share ? search.known : direction;
     const double majority = base.majority() / base.total();
     s.agreement = search.correct / base.total();
-    if (!(s.agreement > majority + 1e-10)) continue;
+    if (!(s.agreement > majority + 1e-10)) return;
     s.adjusted = (s.agreement - majority) / (1 - majority);
     s.split = std::move(search.split);
-    found.push_back(std::move(s));
-  }
+  });
+  std::erase_if(found, [](const Surrogate& s) { return s.split.kind == SplitKind::leaf; });
   std::stable_sort(found.begin(), found.end(), [](const Surrogate& a, const Surrogate& b) {
     return a.agreement > b.agreement + 1e-12;
   });

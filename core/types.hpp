@@ -50,6 +50,16 @@ struct Column {
   }
 };
 
+// How Quinlan's programs choose among the tests of a node.
+struct QuinlanRules {
+  bool single = false;     // in single precision, as release 8 of C4.5
+  bool ratio = true;       // by gain ratio; otherwise by gain
+  bool subset = false;     // group the categories of nominal features
+  bool zero_gain = false;  // a test that gains nothing may win
+  double min_items = 2;    // weight that two branches must have
+  double tolerance = 0;    // a later cut or test wins if it is better by more than this
+};
+
 enum class GapPolicy : u8 { learned, surrogate, fractional, own_branch, majority };
 enum class Task : u8 { classes, numbers };
 
@@ -69,6 +79,13 @@ struct Params {
   i64 min_leaf = 1;
   double min_weight_leaf = 0;
   double min_gain = 0;     // relative to the total weight
+  double slack = 0;        // weights that differ by no more are equal
+  double pure_share = 0;   // a node with no larger share outside its majority class is a leaf
+  bool data_thresholds = false;   // a threshold is the largest training value up to the midpoint
+  bool single_thresholds = false; // and values are compared in single precision
+  bool all_branches = false;      // a multiway split has a branch for categories not seen there
+  bool intervals = false;  // continuous features are cut into intervals by description length
+  bool once = false;       // a feature is tested at most once on a path
   double min_risk = -1;    // a node with a risk share not above this is a leaf
   i32 max_features = 0;    // 0: all
   std::vector<i32> monotonic;

@@ -23,11 +23,14 @@ struct NodeView {
   double lower = -kInf, upper = kInf;  // bounds of monotonic constraints
   u64 path = 0;
   i32 depth = 0;
+  const i64* tables = nullptr;  // of its coded features, where they were made (groups.hpp)
 
   i64 size() const { return end - begin; }
 };
 
-enum class CandidateKind : u8 { none, sorted_cut, group_cut, subset_mask, multiway, only_gaps };
+enum class CandidateKind : u8 {
+  none, sorted_cut, group_cut, subset_mask, multiway, merged, only_gaps, intervals
+};
 
 // The best split of one feature. Enough to compare and to build the Split again.
 struct Candidate {
@@ -40,6 +43,8 @@ struct Candidate {
   bool gaps_left = false;
   bool learned_gaps = false;  // gaps took part in the score
   double threshold = 0;  // random cuts only
+  double bits = 0, split_info = 0;  // Quinlan's gain and split information, in bits per case
+  i32 n_branches = 2;
 
   // Whether this beats a candidate of an earlier feature or position.
   bool beats(const Candidate& other) const {
@@ -61,14 +66,27 @@ struct Groups {
   i32 size() const { return static_cast<i32>(code.size()); }
 };
 
+// What a split did to the instances it decides, per branch; the others are gaps.
+struct Marked {
+  std::vector<i64> count, weight;  // weight in scaled units
+  i64 gaps = 0;
+
+  void reset(i32 n_branches) {
+    count.assign(n_branches, 0);
+    weight.assign(n_branches, 0);
+    gaps = 0;
+  }
+};
+
 // Buffers of one thread.
 struct Scratch {
+  Marked marked;
   Groups groups;
   std::vector<u32> slot;       // code → group, valid where stamp matches
   std::vector<u32> stamp;
   u32 epoch = 0;
-  std::vector<i64> dense;      // dense table of small features
-  std::vector<u32> counts;     // the same for classes without weights
+  std::vector<i64> dense;      // table over the codes of one feature
+  std::vector<i64> turns;      // a second one, taken in turn
   std::vector<i64> left, right, known;
   std::vector<double> numbers, more_numbers;
   std::vector<u32> map;        // instance → instance of a child block
@@ -80,11 +98,23 @@ struct Scratch {
 class Chooser {
  public:
   virtual ~Chooser() = default;
+  // Once per fit, when the columns are ranked and coded.
+  virtual void prepare(const Problem&) {}
   // Scores the best split of one feature.
   virtual Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) = 0;
   virtual Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) = 0;
   // Orders groups for nominal cuts, exactly as `best` did.
   virtual void order_groups(const CriterionView& view, const Problem& p, Groups& groups) = 0;
+  // Branch of each group of a candidate of kind `merged`, exactly as `best` had it.
+  virtual void merge_groups(const Problem&, const i64* /*stats*/, const Groups&,
+                            std::vector<i32>& /*branch*/) {}
+  // Cuts of a candidate of kind `intervals`, exactly as `best` had them: entries or groups below.
+  virtual std::vector<i64> cuts(const NodeView<u16>&, i32 /*feature*/, Scratch&) { return {}; }
+  virtual std::vector<i64> cuts(const NodeView<u32>&, i32 /*feature*/, Scratch&) { return {}; }
+  // Whether the winner depends on all candidates of a node, and then which one wins (−1: none).
+  // Otherwise it is the first with the largest gain.
+  virtual bool picks() const { return false; }
+  virtual i64 pick(const std::vector<Candidate>&) const { return -1; }
   virtual bool needs_gil() const { return false; }
   // Gain of a split of a node's classes into pure children; no split gains more.
   virtual double most_gain(const i64*, const CriterionView&) const { return kInf; }

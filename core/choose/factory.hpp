@@ -15,11 +15,13 @@ using BatchScore =
 std::unique_ptr<Chooser> make_gini();
 std::unique_ptr<Chooser> make_generalized_gini();
 std::unique_ptr<Chooser> make_entropy();
+std::unique_ptr<Chooser> make_intervals();
 std::unique_ptr<Chooser> make_error();
 std::unique_ptr<Chooser> make_squared();
 std::unique_ptr<Chooser> make_poisson();
 std::unique_ptr<Chooser> make_absolute();
 std::unique_ptr<Chooser> make_compiled(bool classes);
+std::unique_ptr<Chooser> make_quinlan(const QuinlanRules& rules);
 std::unique_ptr<Chooser> make_user(BatchScore score);
 
 }  // namespace treewright

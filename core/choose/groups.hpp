@@ -8,85 +8,98 @@
 
 namespace treewright {
 
-// Class counts of a dense table, for instances without weights: one increment each, and two tables
-// taken in turn, so that a run of one category does not wait for its own last store.
-template <class Code, class Id>
-void count_classes(const NodeView<Id>& node, const FeatureInfo& info, const u8* codes,
-                   Scratch& scratch) {
-  const i32 classes = node.problem.n_stats;
-  const std::size_t size = static_cast<std::size_t>(info.n_codes + 1) * classes;
-  scratch.counts.assign(2 * size, 0);
-  u32* table[2] = {scratch.counts.data(), scratch.counts.data() + size};
-  const Code* code = reinterpret_cast<const Code*>(codes);
-  const u16* label = node.block.target.label;
-  const Id* ids = node.block.ids;
+// Counts instances without weights by code and by a second key below `width`: one increment each,
+// and two tables taken in turn, so that a run of one category does not wait for its own last store.
+// A gap counts as the code after the last.
+template <class Code, class Id, class Key>
+void count_pairs(const Block<Id>& block, i64 begin, i64 end, const FeatureInfo& info, i32 width,
+                 Key&& key, i64* table, Scratch& scratch) {
+  const std::size_t size = static_cast<std::size_t>(info.n_codes + 1) * width;
+  std::fill_n(table, size, 0);
+  scratch.turns.assign(size, 0);
+  i64* other = scratch.turns.data();
+  const Code* code = reinterpret_cast<const Code*>(block.codes[info.slot]);
   auto cell = [&](i64 i) {
-    const Id id = ids[i];
+    const Id id = block.ids[i];
     const Code raw = code[id];
     const u32 c = raw == static_cast<Code>(~Code{0}) ? info.n_codes : static_cast<u32>(raw);
-    return static_cast<std::size_t>(c) * classes + label[id];
+    return static_cast<std::size_t>(c) * width + key(id);
   };
-  i64 i = node.begin;
-  for (; i + 1 < node.end; i += 2) {
-    ++table[0][cell(i)];
-    ++table[1][cell(i + 1)];
+  i64 i = begin;
+  for (; i + 1 < end; i += 2) {
+    ++table[cell(i)];
+    ++other[cell(i + 1)];
   }
-  if (i < node.end) ++table[0][cell(i)];
-  for (std::size_t k = 0; k < size; ++k) table[0][k] += table[1][k];
+  if (i < end) ++table[cell(i)];
+  for (std::size_t k = 0; k < size; ++k) table[k] += other[k];
 }
 
-// Turns the counts into groups.
-inline void groups_of_counts(const FeatureInfo& info, i32 classes, Scratch& scratch) {
-  Groups& g = scratch.groups;
-  for (u32 c = 0; c <= info.n_codes; ++c) {
-    const u32* row = scratch.counts.data() + static_cast<std::size_t>(c) * classes;
-    i64 count = 0;
-    for (i32 k = 0; k < classes; ++k) count += row[k];
-    if (c == info.n_codes) {
-      g.gap_count = count;
-      g.gap_stats.assign(row, row + classes);
-    } else if (count) {
-      g.code.push_back(c);
-      g.count.push_back(count);
-      g.stats.insert(g.stats.end(), row, row + classes);
-    }
-  }
+// A table over the codes of a feature: a row per code, the last for gaps. A row holds the number
+// of instances and their stats; class counts without weights need no number beside them.
+inline i32 table_width(const Problem& p) {
+  return p.n_stats + !(p.is_classification() && p.unit);
 }
 
-// Fills groups from a dense table: for features whose codes are not many more than the node's
-// instances.
-template <bool Classes, bool Unit, class Code, class Id>
-void dense_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* codes,
-                  Scratch& scratch) {
-  if constexpr (Classes && Unit) {
-    count_classes<Code>(node, info, codes, scratch);
-    groups_of_counts(info, node.problem.n_stats, scratch);
-    return;
+template <class Id>
+void fill_table(const Problem& p, const Block<Id>& block, i64 begin, i64 end,
+                const FeatureInfo& info, i64* table, Scratch& scratch) {
+  const i32 width = table_width(p);
+  with_target_kind(p, [&](auto classes, auto unit) {
+    with_code_type(info.code_bytes, [&](auto code_type) {
+      using Code = decltype(code_type);
+      if constexpr (classes.value && unit.value) {
+        const u16* label = block.target.label;
+        count_pairs<Code>(block, begin, end, info, width, [label](Id id) { return label[id]; },
+                          table, scratch);
+      } else {
+        std::fill_n(table, static_cast<std::size_t>(info.n_codes + 1) * width, 0);
+        const u8* codes = block.codes[info.slot];
+        for (i64 i = begin; i < end; ++i) {
+          const Id id = block.ids[i];
+          const u32 c = std::min(read_code<Code>(codes, id), info.n_codes);
+          i64* row = table + static_cast<std::size_t>(c) * width;
+          ++row[0];
+          add_instance<classes.value, unit.value>(p, block.target, id, row + 1);
+        }
+      }
+    });
+  });
+}
+
+// Reads rows of such a table.
+struct TableRow {
+  const i64* row;
+  bool counts_only;
+  i32 n_stats;
+
+  TableRow(const Problem& p, const i64* table, i32 width, u32 code)
+      : row(table + static_cast<std::size_t>(code) * width),
+        counts_only(width == p.n_stats),
+        n_stats(p.n_stats) {}
+
+  const i64* stats() const { return counts_only ? row : row + 1; }
+  i64 count() const {
+    if (!counts_only) return row[0];
+    i64 sum = 0;
+    for (i32 k = 0; k < n_stats; ++k) sum += row[k];
+    return sum;
   }
-  const Problem& p = node.problem;
-  const i32 s = p.n_stats;
-  Groups& g = scratch.groups;
-  const i64 width = s + 1;
-  scratch.dense.assign(static_cast<std::size_t>(info.n_codes + 1) * width, 0);
-  i64* table = scratch.dense.data();
-  for (i64 i = node.begin; i < node.end; ++i) {
-    const Id id = node.block.ids[i];
-    const Code raw = reinterpret_cast<const Code*>(codes)[id];
-    const u32 c = raw == static_cast<Code>(~Code{0}) ? info.n_codes : static_cast<u32>(raw);
-    i64* row = table + c * width;
-    ++row[0];
-    add_instance<Classes, Unit>(p, node.block.target, id, row + 1);
-  }
+};
+
+inline void groups_of_table(const Problem& p, const FeatureInfo& info, const i64* table,
+                            Groups& g) {
+  const i32 width = table_width(p);
   for (u32 c = 0; c < info.n_codes; ++c) {
-    const i64* row = table + c * width;
-    if (!row[0]) continue;
+    const TableRow row(p, table, width, c);
+    const i64 count = row.count();
+    if (!count) continue;
     g.code.push_back(c);
-    g.count.push_back(row[0]);
-    g.stats.insert(g.stats.end(), row + 1, row + width);
+    g.count.push_back(count);
+    g.stats.insert(g.stats.end(), row.stats(), row.stats() + p.n_stats);
   }
-  const i64* row = table + info.n_codes * width;
-  g.gap_count = row[0];
-  g.gap_stats.assign(row + 1, row + width);
+  const TableRow gaps(p, table, width, info.n_codes);
+  g.gap_count = gaps.count();
+  g.gap_stats.assign(gaps.stats(), gaps.stats() + p.n_stats);
 }
 
 // The same through a stamped map from code to group: the cost does not depend on the number of
@@ -133,26 +146,31 @@ void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* 
   }
 }
 
-// Builds scratch.groups for a coded feature at a node.
+// Builds scratch.groups for a coded feature at a node: from the node's tables, from a table made
+// for the purpose where the codes are not many more than the instances, or from a map.
 template <class Id>
 void build_groups(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
-  const FeatureInfo& info = node.problem.features[feature];
+  const Problem& p = node.problem;
+  const FeatureInfo& info = p.features[feature];
   Groups& g = scratch.groups;
   g.code.clear();
   g.count.clear();
   g.stats.clear();
   g.gap_count = 0;
-  const u8* codes = node.block.codes[info.slot];
-  with_target_kind(node.problem, [&](auto classes, auto unit) {
-    with_code_type(info.code_bytes, [&](auto code) {
-      using Code = decltype(code);
-      if (info.n_codes <= 16 || info.n_codes <= node.size()) {
-        dense_groups<classes.value, unit.value, Code>(node, info, codes, scratch);
-      } else {
-        sparse_groups<classes.value, unit.value, Code>(node, info, codes, scratch);
-      }
+  if (node.tables && info.table >= 0) {
+    groups_of_table(p, info, node.tables + info.table * table_width(p), g);
+  } else if (info.n_codes <= 16 || info.n_codes <= node.size()) {
+    scratch.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * table_width(p));
+    fill_table(p, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);
+    groups_of_table(p, info, scratch.dense.data(), g);
+  } else {
+    const u8* codes = node.block.codes[info.slot];
+    with_target_kind(p, [&](auto classes, auto unit) {
+      with_code_type(info.code_bytes, [&](auto code) {
+        sparse_groups<classes.value, unit.value, decltype(code)>(node, info, codes, scratch);
+      });
     });
-  });
+  }
   g.order.resize(g.code.size());
   std::iota(g.order.begin(), g.order.end(), 0);
 }

@@ -29,7 +29,8 @@ inline void each_boundary(const Entry<Id>* entries, i64 known, i64 min_leaf, Ste
 bool any_beats(const double* c, i64 count, i64 first, i64 n, const BestRatio& best);
 
 // Where gain = c² / (left (n − left)) up to a factor: `step(id)` gives c at each position. Chunks
-// are first checked as a whole; only one that holds a better cut is looked at in detail.
+// are first checked as a whole; only one that holds a better cut is looked at in detail. Few
+// positions are looked at one by one: the check would cost as much.
 template <class Id, class Step>
 void scan_ratio(const Entry<Id>* entries, i64 n, i64 min_leaf, BestRatio& best, Step&& step) {
   constexpr i64 kChunk = 128;
@@ -37,17 +38,25 @@ void scan_ratio(const Entry<Id>* entries, i64 n, i64 min_leaf, BestRatio& best, 
   const i64 last = n - std::max<i64>(min_leaf, 1);
   i64 i = 0;
   for (; i < min_leaf - 1 && i < last; ++i) step(entries[i].id, i + 1);
+  const double total = static_cast<double>(n);
+  if (last - i < 16) {
+    for (; i < last; ++i) {
+      const double value = step(entries[i].id, i + 1), left = static_cast<double>(i + 1);
+      if (entries[i].rank == entries[i + 1].rank) continue;
+      best.offer(value * value, left * (total - left), i + 1);
+    }
+    return;
+  }
   while (i < last) {
     const i64 count = std::min(kChunk, last - i);
     for (i64 k = 0; k < count; ++k) {
       const double value = step(entries[i + k].id, i + k + 1);
       c[k] = entries[i + k].rank != entries[i + k + 1].rank ? value : 0.0;
     }
-    // A short chunk is looked at directly: the check would cost as much.
-    if (count < 16 || any_beats(c, count, i + 1, n, best)) {
+    if (any_beats(c, count, i + 1, n, best)) {
       for (i64 k = 0; k < count; ++k) {
         const double left = static_cast<double>(i + k + 1);
-        best.offer(c[k] * c[k], left * (static_cast<double>(n) - left), i + k + 1);
+        best.offer(c[k] * c[k], left * (total - left), i + k + 1);
       }
     }
     i += count;

@@ -15,41 +15,56 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from treewright import datasets, errors, pruning
+    from treewright import datasets, errors, pruning, rules
     from treewright.io import load, save
+    from treewright.learners.c45 import C45Classifier
+    from treewright.learners.c45_rules import C45Rules
     from treewright.learners.cart import CARTClassifier, CARTRegressor
+    from treewright.learners.chaid import CHAIDClassifier, CHAIDRegressor
     from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
+    from treewright.learners.id3 import ID3Classifier
     from treewright.tree.tree import Tree
 
 __all__ = [
+    "C45Classifier",
+    "C45Rules",
     "CARTClassifier",
     "CARTRegressor",
+    "CHAIDClassifier",
+    "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
     "HuntClassifier",
     "HuntRegressor",
+    "ID3Classifier",
     "Tree",
     "__version__",
     "datasets",
     "errors",
     "load",
     "pruning",
+    "rules",
     "save",
 ]
 
 _HOMES = {
+    "C45Classifier": "treewright.learners.c45",
+    "C45Rules": "treewright.learners.c45_rules",
     "CARTClassifier": "treewright.learners.cart",
     "CARTRegressor": "treewright.learners.cart",
+    "CHAIDClassifier": "treewright.learners.chaid",
+    "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
+    "ID3Classifier": "treewright.learners.id3",
     "Tree": "treewright.tree.tree",
     "load": "treewright.io",
     "save": "treewright.io",
 }
-_ROOMS = {"datasets", "errors", "pruning"}
+_ROOMS = {"datasets", "errors", "pruning", "rules"}
 
 
 def __getattr__(name: str) -> Any:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from treewright.data.table import Table
     from treewright.explain._trace import Trace
     from treewright.pruning import CostComplexityPath, CpTable, SizeCurve
+    from treewright.rules import RuleSet
     from treewright.tree.recipe import Recipe
 
 __all__ = ["TreeEstimator"]
@@ -114,7 +115,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             sample = self._validate(X, y, sample_weight)
             training = self._encode(sample)
             tree = self._grow(training, progress)
-            pruned = prune(self, tree, training, progress)
+            pruned = self._prune(tree, training, progress)
             return self._store(pruned, training)
 
     def _validate(self, X: Any, y: Any, sample_weight: Any) -> Sample:
@@ -151,6 +152,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             n_threads=threads(self.n_jobs),
             progress=progress,
         )
+
+    def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
+        return prune(self, tree, training, progress)
 
     def _store(self, pruned: Pruned, training: Training) -> Self:
         learned = {
@@ -220,6 +224,17 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def get_n_leaves(self) -> int:
         """Number of leaves."""
         return self._fitted().n_leaves
+
+    def rule_set(self) -> RuleSet:
+        """The fitted tree as a model made of rules, one per leaf.
+
+        Returns
+        -------
+        rules : RuleSet
+            Predicts as the tree does, except for rows with a gap that surrogates or fractional
+            descent would decide; see :meth:`treewright.rules.RuleSet.from_tree`.
+        """
+        return self._fitted().rule_set()
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -309,7 +324,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         """
         from treewright.pruning import cost_complexity_path
 
-        whole = clone(self).set_params(ccp_alpha=0.0, cp=None, pruning=None)
+        off = {"ccp_alpha": 0.0, "cp": None, "pruning": None}
+        own = self.get_params(deep=False)
+        whole = clone(self).set_params(**{name: off[name] for name in off if name in own})
         return cost_complexity_path(whole.fit(X, y, sample_weight).tree_, self.pruning_risk)
 
     def plot_pruning(self, ax: Any = None) -> Any:

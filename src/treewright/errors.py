@@ -10,6 +10,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     └── ModelFileError (ValueError)    a model file is damaged, foreign or too new
 
     TreewrightWarning (UserWarning)
+    ├── ColumnNamesWarning             columns were matched by position for want of names
     ├── ExtraColumnsWarning            columns that training did not have were ignored
     └── ConversionWarning              a column was turned into another kind (dates)
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 __all__ = [
     "CellTypeError",
+    "ColumnNamesWarning",
     "ConversionWarning",
     "DataError",
     "ExtraColumnsWarning",
@@ -55,6 +57,10 @@ class ModelFileError(TreewrightError, ValueError):
 
 class TreewrightWarning(UserWarning):
     """Base of all warnings of treewright."""
+
+
+class ColumnNamesWarning(TreewrightWarning):
+    """Only one of training and prediction had column names, so columns went by position."""
 
 
 class ExtraColumnsWarning(TreewrightWarning):

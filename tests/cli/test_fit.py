@@ -134,3 +134,24 @@ def test_a_target_of_gaps_only_is_a_data_error(command, tmp_path):
     outcome = command("fit", data, "--target", "y", "--output", tmp_path / "m.tw")
     assert outcome.code == 3
     assert "all 2 are gaps" in outcome.err
+
+
+def test_id3_is_taken_by_its_name(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    words = ("fit", data, "--target", "sold", "--learner", "id3", "--output", path)
+    assert "ID3Classifier of 'sold'" in command(*words).out
+    assert type(treewright.load(path)) is treewright.ID3Classifier
+
+
+def test_a_classifier_refuses_a_target_of_fractions(command, data, tmp_path):
+    words = ("fit", data, "--target", "price", "--learner", "id3", "--output", tmp_path / "m.tw")
+    outcome = command(*words)
+    assert outcome.code == 2
+    assert "--learner id3 predicts classes" in outcome.err
+
+
+def test_a_seed_is_refused_where_nothing_is_drawn(command, data, tmp_path):
+    words = ("fit", data, "--target", "sold", "--learner", "id3", "--seed", "1")
+    outcome = command(*words, "--output", tmp_path / "m.tw")
+    assert outcome.code == 2
+    assert "--seed" in outcome.err

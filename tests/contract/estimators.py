@@ -9,10 +9,20 @@ from sklearn.base import is_classifier
 
 import treewright
 
-NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regressor")))
+NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regressor", "Rules")))
 """Every public estimator: a new one is under contract from its first day."""
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "C45Classifier": [
+        {"variant": "j48", "pruning": None, "collapse": False},
+        {"criterion": "gain", "subset": True, "subtree_raising": False},
+        {"missing": "majority", "confidence": 0.1, "min_samples_leaf": 1},
+        {"trials": 2, "random_state": 0},
+    ],
+    "C45Rules": [
+        {"criterion": "gain", "min_samples_leaf": 1},
+        {"subset": True, "confidence": 0.1, "theory_share": 0.2},
+    ],
     "CARTClassifier": [
         {"missing": "surrogate"},
         {"missing": "fractional"},
@@ -31,6 +41,11 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"splitter": "random", "max_features": 0.5},
         {"cp": "cv", "cv": 3, "rule": "1se", "random_state": 0},
     ],
+    "CHAIDClassifier": [
+        {"min_samples_split": 2, "min_samples_leaf": 1, "alpha_resplit": 0.01},
+        {"exhaustive": True, "statistic": "likelihood", "adjust": False},
+    ],
+    "CHAIDRegressor": [{"exhaustive": True}, {"n_bins": 4, "ccp_alpha": 0.001}],
     "CTreeClassifier": [
         {"missing": "surrogate", "max_surrogates": 2, "alpha": 0.5, "min_samples_leaf": 3},
         {"missing": "fractional", "test_statistic": "maximum"},
@@ -52,6 +67,12 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
             "continuous_split": "at_most",
         },
     ],
+    "ID3Classifier": [
+        {"missing": "own_branch"},
+        {"missing": "majority", "max_depth": 3},
+        {"discretize": "equal_width", "n_bins": 4},
+        {"discretize": "equal_frequency"},
+    ],
     "HuntRegressor": [{"nominal_split": "multiway", "continuous_split": "at_most"}],
 }
 
@@ -69,6 +90,17 @@ def everyone() -> list[Any]:
         for parameters in VARIANTS.get(name, [])
     ]
     return [*defaults(), *varied]
+
+
+def seed(estimator: Any) -> None:
+    """Fix the random numbers of an estimator that draws any."""
+    if "random_state" in estimator.get_params(deep=False):
+        estimator.set_params(random_state=0)
+
+
+def draws_rows(estimator: Any) -> bool:
+    """Whether a fit draws rows, so that a row of weight two is not two rows."""
+    return type(estimator).__name__ == "C45Classifier" and estimator.trials is not None
 
 
 def identify(estimator: Any) -> str:

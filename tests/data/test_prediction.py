@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from treewright.data import categories
 from treewright.data.encode import encode
 from treewright.data.schema import Feature, Schema
-from treewright.errors import DataError, ExtraColumnsWarning, SchemaError
+from treewright.errors import ColumnNamesWarning, DataError, ExtraColumnsWarning, SchemaError
 
 TRAINED = Schema(
     (
@@ -65,7 +65,9 @@ def test_missing_columns_are_an_error_that_names_them() -> None:
 
 def test_an_array_is_matched_by_position_and_width() -> None:
     schema = encode(pd.DataFrame({"a": [1.0], "b": [2.0]})).schema
-    assert encode(np.array([[5.0, 6.0]]), schema=schema).columns[1].tolist() == [6.0]
+    with pytest.warns(ColumnNamesWarning, match="have no names, but Tree was fitted with some"):
+        table = encode(np.array([[5.0, 6.0]]), schema=schema)
+    assert table.columns[1].tolist() == [6.0]
     with pytest.raises(
         SchemaError, match="X has 3 features, but Tree is expecting 2 features as input"
     ):
@@ -78,7 +80,9 @@ def test_an_array_is_matched_by_position_and_width() -> None:
 
 def test_a_frame_after_training_without_names_is_matched_by_position() -> None:
     frame = pd.DataFrame({"c": [1.0], "b": [2.0], "a": [3.0]})
-    assert [c.tolist() for c in encode(frame, schema=PLAIN).columns] == [[1.0], [2.0], [3.0]]
+    with pytest.warns(ColumnNamesWarning, match="have names, but Tree was fitted with none"):
+        table = encode(frame, schema=PLAIN)
+    assert [c.tolist() for c in table.columns] == [[1.0], [2.0], [3.0]]
     bare = pd.DataFrame([[1.0, 2.0, 3.0]])
     assert [c.tolist() for c in encode(bare, schema=PLAIN).columns] == [[1.0], [2.0], [3.0]]
 

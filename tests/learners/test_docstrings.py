@@ -13,6 +13,11 @@ import pytest
     [
         "treewright",
         "treewright.learners.cart",
+        "treewright.learners.chaid",
+        "treewright.learners._chaid.bins",
+        "treewright.learners._chaid.multipliers",
+        "treewright.learners._chaid.tails",
+        "treewright.kernels.reference.row_effects",
         "treewright.learners.hunt",
         "treewright.tree.stopping",
     ],
@@ -24,7 +29,15 @@ def test_examples_give_what_they_show(module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["CARTClassifier", "CARTRegressor", "HuntClassifier", "HuntRegressor"]
+    "name",
+    [
+        "CARTClassifier",
+        "CARTRegressor",
+        "CHAIDClassifier",
+        "CHAIDRegressor",
+        "HuntClassifier",
+        "HuntRegressor",
+    ],
 )
 def test_docstrings_describe_every_parameter_once(name: str) -> None:
     cls = getattr(import_module("treewright"), name)

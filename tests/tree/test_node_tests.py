@@ -231,7 +231,7 @@ def test_text_rules_and_picture_show_the_p_values():
     assert [rule.log_p for rule in rules] == [-1999.3, -1999.3]
     assert "p < 0.001" in str(rules[0])
     assert "largest p" in rules.to_text()
-    svg = tree.to_svg()
+    svg = tree.to_svg(distribution=False)
     assert "n 50 · p &lt; 0.001" in svg
     assert "predicts no, p = 0.091" in svg
 

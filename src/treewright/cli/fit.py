@@ -26,8 +26,11 @@ class Task(StrEnum):
 
 
 LEARNERS: dict[str, dict[Task, str]] = {
+    "c45": {Task.classification: "C45Classifier"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
+    "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
     "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},
+    "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
 }
 
@@ -124,9 +127,16 @@ def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
             f"--learner names one that does not exist: {learner!r}."
             f"{suggest(learner, list(LEARNERS))}"
         )
+    if task not in LEARNERS[learner]:
+        raise ParameterError(
+            f"--learner {learner} predicts classes, but the target asks for {task.value}; take "
+            f"--learner cart, or --task classification."
+        )
     name = LEARNERS[learner][task]
     estimator = getattr(treewright, name)()
     given = {key: value for key, value in options.items() if value is not None}
+    if not given.keys() <= estimator.get_params().keys():
+        raise ParameterError(f"--seed is for random numbers, but {name} draws none; leave it out.")
     given.update(parse_settings(settings, estimator.get_params(), name))
     return estimator.set_params(**given)
 

@@ -29,6 +29,7 @@ from treewright.data.frames import Frame, empty_error, read_frame
 from treewright.data.schema import Feature, Kind, Schema
 from treewright.data.table import Table
 from treewright.errors import (
+    ColumnNamesWarning,
     ConversionWarning,
     ExtraColumnsWarning,
     ParameterError,
@@ -102,6 +103,8 @@ def encode(
             if feature.kind != "continuous":
                 break
         else:
+            if schema.named:
+                _warn_names(owner, named=False)
             return _table_of_block(X, schema, n_threads)
     frame = read_frame(X)
     if rows is not None:
@@ -327,6 +330,8 @@ def _where(frame: Frame, schema: Schema, owner: str) -> list[int]:
                 f"X has {frame.n_columns} features, but {owner} is expecting {n} features as "
                 "input; pass the columns of training."
             )
+        if schema.named or frame.names is not None:
+            _warn_names(owner, named=frame.names is not None)
         return list(range(n))
     if frame.names == schema.names:
         return list(range(n))
@@ -348,6 +353,17 @@ def _where(frame: Frame, schema: Schema, owner: str) -> list[int]:
             stacklevel=5,
         )
     return [position[name] for name in schema.names]
+
+
+def _warn_names(owner: str, named: bool) -> None:
+    """Say that columns are matched by position, as scikit-learn's estimators do."""
+    ours, theirs = ("names", "none") if named else ("no names", "some")
+    warnings.warn(
+        f"The columns of X have {ours}, but {owner} was fitted with {theirs}, so they are matched "
+        "by position; pass the same kind of table to both to silence this.",
+        ColumnNamesWarning,
+        stacklevel=5,
+    )
 
 
 def _finish(

@@ -329,8 +329,7 @@ def _raw_series(series: Any, declared: bool = False) -> Any:
     if isinstance(dtype, np.dtype):
         return native.to_numpy()
     if type(dtype).__name__ == "CategoricalDtype":
-        codes = np.asarray(native.cat.codes)
-        return Coded(codes, native.cat.categories.tolist(), bool(native.cat.ordered), True)
+        return raw_column(native.array)
     if type(dtype).__name__ == "SparseDtype":
         raise sparse_error()
     if type(dtype).__name__ == "Object":  # of polars; Arrow would see bytes

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.data.categories import listed
+from treewright.data.categories import Coded, listed, plain_values
 from treewright.data.columns import Column, as_floats, settle, to_coded, to_floats
 from treewright.data.frames import is_frame, raw_column, read_frame
 from treewright.errors import DataError
 
-__all__ = ["class_codes", "numeric_target"]
+__all__ = ["class_codes", "class_order", "numeric_target"]
 
 
 def class_codes(
@@ -58,6 +58,25 @@ def class_codes(
             f"y must hold classes of training only, but has {listed(strange)}; drop those rows."
         )
     return np.array(places, np.int32)[codes], np.asarray(classes)
+
+
+def class_order(y: Any) -> tuple[Any, ...] | None:
+    """The classes in the order that an ordered category column declares; None for any other.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> class_order(pd.Categorical(["low", "high"], ["low", "middle", "high"], ordered=True))
+    ('low', 'middle', 'high')
+    >>> class_order(["low", "high"]) is None
+    True
+    """
+    if isinstance(y, np.ndarray | list | tuple):
+        return None
+    data = _single_column(y).data
+    if not isinstance(data, Coded) or not data.ordered:
+        return None
+    return tuple(plain_values(data.values, "y"))
 
 
 def numeric_target(y: Any) -> NDArray[np.float64]:

@@ -215,11 +215,14 @@ def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) 
     sample = estimator._validate(X, y, sample_weight)
     schema = replace(tree.schema, target=None)
     training = estimator._training(sample, encode(sample.X, schema=schema, rows=sample.rows))
-    here = _rows_at(tree, node, training)
+    rows, here = _rows_at(tree, node, training)
+    choose = estimator._recipe(training).choose
     chosen = int(tree.splits.feature[node]) if tree.n_children[node] else -1
-    candidates = [
-        _candidate(estimator, here, feature, feature == chosen) for feature in range(len(schema))
-    ]
+    candidates = []
+    for feature in range(len(schema)):
+        # a chooser in Python may know the feature from all rows, as CHAID its bins
+        own = choose.only(feature, rows) if hasattr(choose, "only") else None
+        candidates.append(_candidate(estimator, here, feature, feature == chosen, own))
     # The chosen one first: its score may be within the tolerance of a later, larger one.
     candidates.sort(key=lambda c: (not c.is_chosen, not c.test, -c.gain if c.test else 0.0))
     return Trace(
@@ -233,27 +236,33 @@ def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) 
     )
 
 
-def _rows_at(tree: Tree, node: int, training: Training) -> Training:
-    """The rows that reach a node, weighted by the share of each that does."""
+def _rows_at(tree: Tree, node: int, training: Training) -> tuple[NDArray[np.int64], Training]:
+    """The rows that reach a node, and their data weighted by the share of each that does."""
     below = np.zeros((tree.n_nodes, 1))
     below[list(tree.walk(node))] = 1.0
     share = node_values(tree, training.table, below, 1)[:, 0]
     rows = np.flatnonzero(share > 0)
     here = training.take(rows)
     if np.all(share[rows] == 1.0):
-        return here
+        return rows, here
     weight = share[rows] if here.sample_weight is None else here.sample_weight * share[rows]
-    return replace(here, sample_weight=weight)
+    return rows, replace(here, sample_weight=weight)
 
 
-def _candidate(estimator: Any, here: Training, feature: int, is_chosen: bool) -> Candidate:
+def _candidate(
+    estimator: Any, here: Training, feature: int, is_chosen: bool, choose: Any = None
+) -> Candidate:
     """Grow a stump on one feature."""
     column = _only(here.table, feature)
+    alone = replace(here, table=column)
     name = column.schema.features[0].name
     n_known = int(here.n_rows - _n_gaps(column.columns[0]))
     recipe = estimator._recipe(here)
+    if recipe.choose is not None:
+        choose = choose or estimator._recipe(alone).choose
     recipe = replace(
         recipe,
+        choose=choose,
         max_depth=1,
         max_leaf_nodes=None,
         max_features=None,
@@ -262,7 +271,7 @@ def _candidate(estimator: Any, here: Training, feature: int, is_chosen: bool) ->
         min_risk=-1.0,
         monotonic=None if recipe.monotonic is None else (recipe.monotonic[feature],),
     )
-    stump: Tree = estimator._grow(replace(here, table=column), None, recipe)
+    stump: Tree = estimator._grow(alone, None, recipe)
     if stump.n_nodes == 1:
         return Candidate(name, "", float("nan"), n_known, is_chosen)
     test = Wording(gap_names=frozenset()).text(branch_conditions(stump, 0)[0], TEXT_WIDTH)

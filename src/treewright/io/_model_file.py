@@ -22,23 +22,28 @@ from treewright.io._atomic import write_atomically
 from treewright.io._container import PREAMBLE, check_preamble, pack, unpack
 from treewright.io._structures import STRUCTURES, is_fitted, is_ours
 from treewright.io._values import Decoder, Encoder
+from treewright.rules import RuleSet
 from treewright.tree.tree import Tree
 
 __all__ = ["load", "save"]
 
+_MODELS = (Tree, RuleSet)
+"""What a file may hold beside an estimator."""
+
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator or a tree to one file.
+    """Write a fitted estimator, a tree or a rule set to one file.
 
     The file appears complete or not at all: an error or a crash on the way leaves an older
     file of that name untouched. The same model gives the same bytes.
 
     Parameters
     ----------
-    model : estimator or Tree
-        A fitted estimator of treewright, or its ``tree_``. Parameters may be None, bool, numbers,
-        str, lists, tuples, dicts, numpy arrays and other treewright estimators; functions,
-        generators of random numbers and estimators of other packages are refused.
+    model : estimator, Tree or RuleSet
+        A fitted estimator of treewright, its ``tree_`` or its ``rule_set()``. Parameters may be
+        None, bool, numbers, str, lists, tuples, dicts, numpy arrays and other treewright
+        estimators; functions, generators of random numbers and estimators of other packages are
+        refused.
     path : str or path-like
         Where to write it; any suffix will do.
 
@@ -59,12 +64,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> treewright.save(model, "iris.treewright")  # doctest: +SKIP
     """
     name = _file_name(path)
-    if type(model) is not Tree and not is_ours(model):
+    if type(model) not in _MODELS and not is_ours(model):
         raise ModelFileError(
-            f"treewright.save writes treewright's own estimators and trees, got "
+            f"treewright.save writes treewright's own estimators, trees and rule sets, got "
             f"{type(model).__name__} for {name!r}; save other models by their own means."
         )
-    if type(model) is not Tree and not is_fitted(model):
+    if type(model) not in _MODELS and not is_fitted(model):
         raise ModelFileError(
             f"{type(model).__name__} is not fitted yet and cannot be saved to {name!r}; "
             "call fit first."
@@ -99,7 +104,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator or Tree
+    estimator, Tree or RuleSet
         The same kind of model that was saved, with the same predictions.
 
     Raises
@@ -125,7 +130,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         decoder = Decoder(arrays, STRUCTURES)
         model = decoder.decode(header["model"])
         decoder.finish()
-        if type(model) is not Tree and not is_ours(model):
+        if type(model) not in _MODELS and not is_ours(model):
             raise ModelFileError("it holds no model")
     except OSError as error:
         raise ModelFileError(f"Cannot read {name!r}: {_reason(error)}.") from error

@@ -1,4 +1,4 @@
-"""Our own types in a model file: schema, splits, tree, estimator.
+"""Our own types in a model file: schema, splits, tree, rule set, estimator.
 
 A structure is checked for its types here, on the way in and on the way out, so that what was
 saved can be loaded. What the names and numbers mean (kinds, children, codes, offsets) is
@@ -17,6 +17,8 @@ import treewright
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.io._values import Structure
+from treewright.rules import RuleSet
+from treewright.rules._serialize import body_from_dict, body_to_dict
 from treewright.tree.check import check_schema, check_structure
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
 from treewright.tree.split import SPLIT_DTYPES, Splits
@@ -167,6 +169,21 @@ def _build_tree(parts: dict[str, Any]) -> Tree:
     return tree
 
 
+# Rule sets: their JSON form, with the schema as everywhere in a file.
+
+
+def _take_rules_apart(rules: RuleSet) -> dict[str, object]:
+    return {"schema": rules.schema, "body": body_to_dict(rules)}
+
+
+def _build_rules(parts: dict[str, Any]) -> RuleSet:
+    _check_parts("rule set", parts, ("schema", "body"))
+    schema, body = parts["schema"], parts["body"]
+    if type(schema) is not Schema or schema.target is None or type(body) is not dict:
+        raise ModelFileError("its rule set has no schema with a target, or no rules")
+    return body_from_dict(body, schema)
+
+
 # Estimators: class name, parameters and what ``_state`` gives.
 
 
@@ -250,6 +267,7 @@ STRUCTURES = (
     Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
     Structure("$tests", _is(NodeTests), _take_tests_apart, _build_tests),
     Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
+    Structure("$rules", _is(RuleSet), _take_rules_apart, _build_rules),
     Structure("$estimator", is_ours, _take_estimator_apart, _build_estimator),
 )
-"""A new kind of model (a forest, a rule set) is a row here."""
+"""A new kind of model (a forest) is a row here."""

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.kernels import _core
-from treewright.kernels._core import Predictor, float_flags
+from treewright.kernels._core import Predictor, RuleMatcher, float_flags
 
-__all__ = ["Predictor", "candidates", "float_flags", "grow"]
+__all__ = ["Predictor", "RuleMatcher", "candidates", "float_flags", "grow"]
 
 MAX_CLASSES = 65535
 

@@ -27,6 +27,40 @@ def pruning_steps(
     node_alpha: NDArray[np.float64],
     tolerance: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
+def bin_codes(
+    column: NDArray[np.floating[Any]], breaks: NDArray[np.float64]
+) -> NDArray[np.int32]: ...
+def merge_tables(
+    tables: NDArray[np.float64],
+    offset: NDArray[np.int64],
+    ordered: NDArray[np.uint8],
+    stop_at: NDArray[np.int32],
+    measure: int,
+    scores: NDArray[np.float64],
+    alpha_merge: float,
+    alpha_resplit: float,
+    least: float,
+    keep_path: bool,
+    chi2_tail: int,
+    f_tail: int,
+    n_threads: int = 1,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...
+def class_tables(
+    columns: list[NDArray[np.int32]],
+    sizes: list[int],
+    rows: NDArray[np.int64],
+    label: NDArray[np.int32],
+    n_classes: int,
+    weight: NDArray[np.int64] | None,
+    n_threads: int = 1,
+) -> NDArray[np.int64]: ...
+def sum_tables(
+    columns: list[NDArray[np.int32]],
+    sizes: list[int],
+    rows: NDArray[np.int64],
+    values: NDArray[np.int64],
+    n_threads: int = 1,
+) -> NDArray[np.int64]: ...
 
 class Predictor:
     def __init__(self, n_categories: NDArray[np.int32], *arrays: Any) -> None: ...
@@ -82,3 +116,56 @@ class Associator:
         key: int,
         stream: int,
     ) -> NDArray[np.int64]: ...
+
+def choose_rules(
+    rule_offset: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    is_class: NDArray[np.bool_],
+    weight: NDArray[np.float64],
+    bits: NDArray[np.float64],
+    share: float,
+    most_exhaustive: int,
+) -> NDArray[np.uint8]: ...
+def error_rate(
+    covered: NDArray[np.float64],
+    wrong: NDArray[np.float64],
+    confidence: float,
+    z: float,
+    tail: float,
+) -> NDArray[np.float64]: ...
+
+class RuleMatcher:
+    def __init__(
+        self,
+        n_categories: NDArray[np.int32],
+        tests: tuple[NDArray[Any], ...],
+        rule_offset: NDArray[np.int64],
+        rule_tests: NDArray[np.int32],
+    ) -> None: ...
+    @property
+    def n_rules(self) -> int: ...
+    def first(self, rows: Any, n_threads: int = 1) -> NDArray[np.int32]: ...
+    def sums(
+        self, rows: Any, values: NDArray[np.float64], n_threads: int = 1
+    ) -> NDArray[np.float64]: ...
+    def matches(
+        self, rows: Any, n_threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def cover(
+        self,
+        rows: Any,
+        y: NDArray[np.int32],
+        weight: NDArray[np.float64],
+        n_classes: int,
+        n_threads: int = 1,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+    def generalise(
+        self,
+        rows: Any,
+        y: NDArray[np.int32],
+        weight: NDArray[np.float64],
+        n_classes: int,
+        outcome: NDArray[np.int32],
+        error_rules: tuple[float, float, float],
+        n_threads: int = 1,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64]]: ...

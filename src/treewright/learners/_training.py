@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from treewright.data.schema import Target
+from treewright.data.target import class_order
 from treewright.errors import DataError
 from treewright.tree.recipe import ClassCosts, Recipe
 
@@ -33,7 +34,8 @@ class Sample:
     """Checked arguments of a fit.
 
     Of the ``n_given`` rows of ``X`` those in the mask ``rows`` take part (None: all of them);
-    ``y`` and ``sample_weight`` hold those only.
+    ``y`` and ``sample_weight`` hold those only. ``class_order`` is the order that the classes
+    came with, if they came with one.
     """
 
     X: Any
@@ -43,6 +45,7 @@ class Sample:
     sample_weight: NDArray[np.float64] | None
     classes: NDArray[Any] | None
     target_name: str
+    class_order: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -61,6 +64,7 @@ class Training:
     classes: NDArray[Any] | None = None
     rows: NDArray[np.bool_] | None = None
     n_given: int = 0
+    class_order: tuple[Any, ...] | None = None
 
     @classmethod
     def of(
@@ -82,6 +86,7 @@ class Training:
             classes=sample.classes,
             rows=sample.rows,
             n_given=sample.n_given,
+            class_order=sample.class_order,
         )
 
     @property
@@ -124,7 +129,8 @@ def check_sample(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
             classes = classes[present]
     name = getattr(y, "name", None)
     name = name if isinstance(name, str) else "y"
-    return Sample(X, n_given, rows, values, weight, classes, name)
+    order = None if classes is None else class_order(y)
+    return Sample(X, n_given, rows, values, weight, classes, name, order)
 
 
 def read_weights(

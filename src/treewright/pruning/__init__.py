@@ -12,6 +12,7 @@ from treewright.pruning._cross_validation import (
     cross_validated_errors,
     squared_loss,
 )
+from treewright.pruning._error_based import error_based
 from treewright.pruning._path import CostComplexityPath, cost_complexity_path
 from treewright.pruning._pessimistic import pessimistic, pessimistic_error
 from treewright.pruning._sequence import PruningSequence, pruning_sequence
@@ -29,6 +30,7 @@ __all__ = [
     "cost_complexity_path",
     "cp_table",
     "cross_validated_errors",
+    "error_based",
     "pessimistic",
     "pessimistic_error",
     "pruning_sequence",

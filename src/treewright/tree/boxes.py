@@ -17,6 +17,7 @@ from treewright.tree.conditions import Condition, Members, branch_conditions
 from treewright.tree.describe import Wording, features_with_gaps
 from treewright.tree.node_tests import format_p
 from treewright.tree.nodes import node_prediction, node_probability
+from treewright.tree.panels import Panel, PanelStyle
 from treewright.tree.text import nodes_below
 from treewright.tree.tree import Tree
 from treewright.tree.words import format_category, format_share, format_value
@@ -120,16 +121,21 @@ class Box:
     n_hidden: int = 0
     is_empty: bool = False
     children: list[int] = field(default_factory=list)
+    panel: Panel | None = None
 
     @property
     def width(self) -> float:
         """Width of the box."""
         title = max(text_width(line, TITLE_SIZE, True) for line in self.title)
-        return max(LEAST_WIDTH, max(title, text_width(self.detail, DETAIL_SIZE)) + 2 * PADDING)
+        panel = 0.0 if self.panel is None else self.panel.width
+        inside = max(title, text_width(self.detail, DETAIL_SIZE), panel)
+        return max(LEAST_WIDTH, inside + 2 * PADDING)
 
     @property
     def height(self) -> float:
         """Height of the box."""
+        if self.panel is not None:
+            return self.detail_base + 7 + self.panel.height + PADDING
         return self.detail_base + 2 + BAR_HEIGHT + 8 + PADDING - 3
 
     @property
@@ -156,6 +162,7 @@ def make_boxes(
     max_depth: int | None,
     digits: int,
     gaps: bool | None,
+    distribution: bool = False,
 ) -> list[Box]:
     """Boxes of the nodes down to ``max_depth``, parents before children, siblings in order."""
     shown = list(tree.walk(max_depth=max_depth))
@@ -172,9 +179,12 @@ def make_boxes(
     )
     index = {node: i for i, node in enumerate(shown)}
     hidden = nodes_below(tree) if max_depth is not None else None
+    style = PanelStyle(tree, palette, digits) if distribution else None
     boxes = []
     for node, opened in zip(shown, is_open, strict=True):
         box = _box(tree, palette, limits, wording, node, below.get(node) if opened else None)
+        if style is not None:
+            _fill_panel(box, tree, style, opened)
         parent = int(tree.parent[node])
         if parent >= 0:
             condition = below[parent][node - int(tree.first_child[parent])]
@@ -221,6 +231,16 @@ def _box(
     else:
         _colour_value(box, tree, palette, node, conditions is None, prediction)
     return box
+
+
+def _fill_panel(box: Box, tree: Tree, style: PanelStyle, is_open: bool) -> None:
+    """Give a box the distribution of its node; the prediction becomes its title."""
+    node = box.node
+    box.panel = style.panel(node, box.title if is_open else None)
+    share = float(tree.weight[node]) / max(float(tree.weight[0]), 1e-300)
+    prediction = format_value(node_prediction(tree, node), style.digits)
+    box.title = [fit_text(prediction, TITLE_SIZE, box.panel.width, True)]
+    box.detail = f"n {int(tree.n_samples[node])} · {_percent(share)}"
 
 
 def _colour_class(box: Box, tree: Tree, palette: Palette, node: int, is_end: bool) -> None:

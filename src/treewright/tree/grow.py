@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from treewright import kernels
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
+from treewright.errors import ParameterError
 from treewright.tree.node_tests import NodeTests
 from treewright.tree.recipe import ClassCosts, Recipe
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
-from treewright.tree.values import class_nodes, clip_rates
+from treewright.tree.values import class_nodes, clip_rates, label_empty
 
 __all__ = ["GrowingNode", "NoSplit", "ProposedSplit", "ProposedSurrogate", "candidates", "grow"]
 
@@ -63,7 +64,8 @@ class ProposedSplit:
 
     ``breaks`` for a continuous or ordinal feature, or ``codes`` with their ``branches`` for a
     nominal one. ``gain`` left out is the decrease of impurity. ``gap_branch`` is where a gap
-    goes under ``missing="majority"`` and "learned"; −2 leaves it to the heaviest branch.
+    goes under ``missing="majority"`` and "learned", perhaps a last branch of its own; −2 leaves
+    it to the heaviest branch.
     ``surrogates`` are asked first under ``missing="surrogate"``. ``extras`` become columns of
     ``Tree.extras``, ``tests`` rows of ``Tree.tests``.
     """
@@ -95,8 +97,11 @@ class _ChooserBridge:
     about is known only in the end.
     """
 
-    def __init__(self, choose: Callable[[GrowingNode], ProposedSplit | NoSplit | None]) -> None:
+    def __init__(
+        self, choose: Callable[[GrowingNode], ProposedSplit | NoSplit | None], n_features: int
+    ) -> None:
         self._choose = choose
+        self._n_features = n_features
         self._answers: list[ProposedSplit | NoSplit] = []
 
     def __call__(
@@ -112,7 +117,16 @@ class _ChooserBridge:
         self._answers.append(answer)
         split = None
         if isinstance(answer, ProposedSplit):
-            split = _test(answer) | {
+            for feature in (answer.feature, *(s.feature for s in answer.surrogates)):
+                if not 0 <= feature < self._n_features:  # the core would read beyond the table
+                    raise ParameterError(
+                        f"choose must propose one of the {self._n_features} features, "
+                        f"got number {feature}."
+                    )
+            split = _test(answer)
+            # a branch of its own for gaps is the last one
+            split |= {
+                "n_branches": max(split["n_branches"], int(answer.gap_branch) + 1),
                 "gain": float(answer.gain),
                 "gap_branch": int(answer.gap_branch),
                 "surrogates": [
@@ -172,7 +186,7 @@ def grow(
     params = _core_params(table, y, recipe, target, sample_weight, costs, seed, n_threads, progress)
     bridge = None
     if recipe.choose is not None:
-        bridge = params["choose"] = _ChooserBridge(recipe.choose)
+        bridge = params["choose"] = _ChooserBridge(recipe.choose, len(table.schema))
     grown = kernels.grow(table.columns, params)
     if unit != 1.0:
         _restore_unit(grown, unit, 2 if recipe.criterion == "squared_error" else 1)
@@ -255,6 +269,14 @@ def _core_params(
         "gaps": _GAPS[recipe.missing],
         "closed": recipe.continuous_split == "at_most",
         "random_cut": recipe.splitter == "random",
+        "data_thresholds": recipe.threshold != "midpoint",
+        "single_thresholds": recipe.threshold == "data_value32",
+        "all_branches": recipe.empty_branches,
+        "intervals": recipe.intervals,
+        "once": recipe.once,
+        "quinlan": None if recipe.quinlan is None else asdict(recipe.quinlan),
+        "slack": recipe.slack,
+        "pure_share": recipe.pure_share,
         "zero_gain": recipe.zero_gain,
         "max_surrogates": recipe.max_surrogates,
         "surrogate_share": recipe.surrogate_style == "share",
@@ -278,6 +300,8 @@ def _criterion(recipe: Recipe, costs: ClassCosts | None) -> tuple[str, Any]:
     """Name of the core's criterion, and the user's own if that is what it is."""
     if not isinstance(recipe.criterion, str):
         return "user", getattr(recipe.criterion, "address", recipe.criterion)
+    if recipe.quinlan is not None:
+        return "quinlan", None
     if costs is not None and costs.generalized:
         return "generalized_gini", None
     return recipe.criterion, None
@@ -318,6 +342,7 @@ def _wrap(
     if target.is_classification:
         clipped = clip_rates(value, grown.pop("clipped", None), costs)
         label, impurity, risk = class_nodes(value, clipped, recipe.criterion, costs)
+        label = label_empty(label, weight, grown["first_child"], grown["n_children"])
         grown |= {"impurity": impurity, "value": clipped}
     else:
         label = np.empty(0, np.int32)

@@ -14,9 +14,37 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ClassCosts", "Missing", "Recipe"]
+__all__ = ["ClassCosts", "Missing", "QuinlanRules", "Recipe"]
 
 Missing = Literal["learned", "surrogate", "fractional", "own_branch", "majority"]
+
+
+@dataclass(frozen=True)
+class QuinlanRules:
+    """How the programs of Quinlan choose among the tests of a node.
+
+    Parameters
+    ----------
+    min_items
+        Weight that at least two branches of a test must have.
+    ratio
+        Choose by gain ratio among the tests of at least average gain; otherwise by gain.
+    subset
+        Group the categories of nominal features instead of giving each a branch.
+    single
+        Compute in single precision, as release 8 of C4.5 does; its rounding decides ties.
+    zero_gain
+        Whether a test that gains nothing may win (it does in C4.5, not in J48).
+    tolerance
+        A later cut or test wins if it is better by more than this.
+    """
+
+    min_items: float = 2.0
+    ratio: bool = True
+    subset: bool = False
+    single: bool = False
+    zero_gain: bool = False
+    tolerance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +64,18 @@ class Recipe:
         ``"cut"``: two branches that keep the order; ``"multiway"`` as for nominal.
     continuous_split
         ``"below"``: ``x < midpoint``; ``"at_most"``: ``x <= midpoint``.
+    threshold
+        Where the cut between two values is: at their ``"midpoint"``, or at the largest value of
+        the training set that does not exceed it, compared in double or single precision
+        (``"data_value"``, ``"data_value32"``).
+    empty_branches
+        Whether a multiway split has a branch for every declared category, or only for those
+        seen at the node. An empty branch is a leaf with the label of its parent.
+    intervals
+        Whether a continuous feature is cut, at the node, into as many intervals as pay for their
+        description (Fayyad and Irani) instead of two; ``criterion`` must be ``"entropy"``.
+    once
+        Whether a feature is tested at most once on a path.
     splitter
         ``"best"`` or ``"random"`` (one random cut per feature).
     missing
@@ -54,12 +94,18 @@ class Recipe:
         Least weighted impurity decrease, relative to the total weight.
     min_risk
         A node whose risk (share of the total) is not above this is not split.
+    slack
+        Weights that differ by no more count as equal where a node is pure or too light.
+    pure_share
+        A node is a leaf if no larger share of its weight lies outside its majority class.
     zero_gain
         Whether a split that gains nothing may stand (scikit-learn does so, rpart does not).
     max_features
         Features drawn at each node; None for all.
     monotonic
         Per feature −1, 0 or 1; None for no constraint.
+    quinlan
+        Choose as Quinlan's programs do; ``criterion`` must be ``"entropy"``.
     choose
         A Python callable entered once per node instead of the compiled search.
     """
@@ -68,6 +114,10 @@ class Recipe:
     nominal_split: Literal["subset", "multiway"] = "subset"
     ordinal_split: Literal["cut", "multiway"] = "cut"
     continuous_split: Literal["below", "at_most"] = "below"
+    threshold: Literal["midpoint", "data_value", "data_value32"] = "midpoint"
+    empty_branches: bool = False
+    intervals: bool = False
+    once: bool = False
     splitter: Literal["best", "random"] = "best"
     missing: Missing = "learned"
     max_surrogates: int = 5
@@ -81,9 +131,12 @@ class Recipe:
     min_weight_leaf: float = 0.0
     min_gain: float = 0.0
     min_risk: float = -1.0
+    slack: float = 0.0
+    pure_share: float = 0.0
     zero_gain: bool = True
     max_features: int | None = None
     monotonic: tuple[int, ...] | None = None
+    quinlan: QuinlanRules | None = None
     choose: Callable[..., Any] | None = None
 
 

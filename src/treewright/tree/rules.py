@@ -3,6 +3,9 @@
 A rule is plain data: conditions that hold together, an outcome and its support. Rules of one
 tree exclude each other; rows with gaps that surrogates or fractional descent decide are the
 exception, because no condition on a feature can say where such a row goes.
+
+``Rules`` is a way to read a tree. A model made of rules, which predicts, is a
+:class:`treewright.rules.RuleSet`; both hold the same ``Rule``.
 """
 
 from __future__ import annotations
@@ -43,12 +46,21 @@ class Rule:
     n_samples, weight
         Training rows that the rule covers, and their weight.
     confidence
-        Probability of the outcome among them under the priors; None for regression.
+        Probability of the outcome among them under the priors, or the learner's estimate of
+        how often the rule will be right; None for regression.
     node
         The leaf that the rule comes from.
     log_p
         Log of the largest adjusted p-value among the splits on the way to it; None where
         splits were not tested.
+    value
+        Weight of each class among the covered rows, or their means.
+    errors
+        Weight of the covered rows of other classes; None where nobody counted.
+    lift
+        Confidence over the share of the class in training.
+    vote
+        How much the rule counts where several decide together.
     """
 
     conditions: tuple[Condition, ...]
@@ -58,6 +70,10 @@ class Rule:
     confidence: float | None = None
     node: int = -1
     log_p: float | None = None
+    value: tuple[float, ...] = ()
+    errors: float | None = None
+    lift: float | None = None
+    vote: float = 1.0
 
     def text(self, wording: Wording | None = None) -> str:
         """The conditions in words."""
@@ -224,6 +240,7 @@ def extract_rules(tree: Tree) -> Rules:
                     confidence=None if share is None else float(share),
                     node=node,
                     log_p=None if math.isnan(log_p) else log_p,
+                    value=tuple(tree.value[node].tolist()),
                 )
             )
             continue

@@ -28,10 +28,11 @@ from treewright.tree.boxes import (
 )
 from treewright.tree.colours import INK, LINE, PAPER, SOFT, Palette
 from treewright.tree.layout import tidy_positions
+from treewright.tree.panels import has_panels
 from treewright.tree.text import check_view, summary
 from treewright.tree.tree import Tree
 
-__all__ = ["render_svg"]
+__all__ = ["render_svg", "text_line"]
 
 Orientation = Literal["auto", "down", "right"]
 
@@ -62,15 +63,25 @@ def render_svg(
     digits: int,
     orientation: Orientation,
     gaps: bool | None,
+    distribution: bool | None = None,
 ) -> str:
     """The tree as SVG; see :meth:`Tree.to_svg`."""
     check_view(max_depth, digits)
+    distribution = _shows_distribution(tree, distribution)
     if orientation not in ("auto", "down", "right"):
         raise ParameterError(f"orientation must be 'auto', 'down' or 'right', got {orientation!r}.")
     palette = Palette.of(tree)
 
     def boxes(limits: Limits) -> list[Box]:
-        return make_boxes(tree, palette, limits, max_depth=max_depth, digits=digits, gaps=gaps)
+        return make_boxes(
+            tree,
+            palette,
+            limits,
+            max_depth=max_depth,
+            digits=digits,
+            gaps=gaps,
+            distribution=distribution,
+        )
 
     placed = _place_right(boxes(RIGHT)) if orientation == "right" else _place_down(boxes(DOWN))
     if orientation == "auto" and placed.width > MAX_DOWN_WIDTH:
@@ -78,9 +89,19 @@ def render_svg(
     return _page(tree, palette, placed)
 
 
+def _shows_distribution(tree: Tree, wanted: bool | None) -> bool:
+    """Whether to draw it: as asked, or for trees whose splits were chosen by tests."""
+    if wanted and not has_panels(tree):
+        raise ParameterError(
+            "distribution=True needs the quantiles of the target at every node, which this tree "
+            "does not keep; leave it out, or fit a CHAIDRegressor."
+        )
+    return has_panels(tree) and tree.tests is not None if wanted is None else wanted
+
+
 def _page(tree: Tree, palette: Palette, placed: Placed) -> str:
     """Heading, legend and tree on white paper."""
-    heading = _text_line(0, TITLE_SIZE, summary(tree), TITLE_SIZE, INK, weight=600)
+    heading = text_line(0, TITLE_SIZE, summary(tree), TITLE_SIZE, INK, weight=600)
     legend, legend_height = _legend(palette, max(placed.width, 420.0))
     top = MARGIN + TITLE_SIZE + 12 + legend_height
     width = max(placed.width, 420.0, text_width(summary(tree), TITLE_SIZE, True)) + 2 * MARGIN
@@ -187,10 +208,13 @@ def _curve(placed: Placed, parent: int, child: int) -> str:
         )
     x0, y0 = placed.x[parent] + a.width, placed.y[parent] + a.height / 2
     x1, y1 = placed.x[child], placed.y[child] + b.height / 2
-    end = x1 - b.label_width - 12
+    # all edges of a family bend before its widest label, so that none crosses a sibling's
+    widest = max(placed.boxes[sibling].label_width for sibling in a.children)
+    end = x1 - widest - 12
     bend = (end - x0) * 0.6
-    return (
-        f"M{x0:.1f} {y0:.1f}C{x0 + bend:.1f} {y0:.1f} {end - bend:.1f} {y1:.1f} {end:.1f} {y1:.1f}"
+    curve = f"C{x0 + bend:.1f} {y0:.1f} {end - bend:.1f} {y1:.1f} {end:.1f} {y1:.1f}"
+    return f"M{x0:.1f} {y0:.1f}{curve}" + (
+        f"H{x1 - b.label_width - 12:.1f}" if b.label_width < widest else ""
     )
 
 
@@ -204,7 +228,7 @@ def _edge_label(placed: Placed, child: int) -> str:
         x = placed.x[child] - 8 - box.label_width / 2
         y = placed.y[child] + box.height / 2 - box.label_height / 2
     words = "".join(
-        _text_line(x, y + LABEL_SIZE + k * LINE_HEIGHT, line, LABEL_SIZE, INK, anchor="middle")
+        text_line(x, y + LABEL_SIZE + k * LINE_HEIGHT, line, LABEL_SIZE, INK, anchor="middle")
         for k, line in enumerate(box.label)
     )
     return words
@@ -220,20 +244,22 @@ def _draw_box(placed: Placed, i: int) -> str:
         f'<rect width="{box.width:.1f}" height="{box.height:.1f}" rx="7" fill="{box.fill}" '
         f'stroke="{box.stroke}" stroke-width="1.3"{dash}/>',
         *(
-            _text_line(middle, PADDING + 10 + k * LINE_HEIGHT, line, TITLE_SIZE, INK, 600, "middle")
+            text_line(middle, PADDING + 10 + k * LINE_HEIGHT, line, TITLE_SIZE, INK, 600, "middle")
             for k, line in enumerate(box.title)
         ),
-        _text_line(middle, box.detail_base, box.detail, DETAIL_SIZE, SOFT, anchor="middle"),
-        _bar(box),
+        text_line(middle, box.detail_base, box.detail, DETAIL_SIZE, SOFT, anchor="middle"),
+        _bar(box)
+        if box.panel is None
+        else box.panel.draw(PADDING, box.detail_base + 7, box.width - 2 * PADDING),
     ]
     if box.n_hidden:
         words = f"⋯ {box.n_hidden} more"
         if placed.is_down:
             parts.append(
-                _text_line(middle, box.height + 13, words, DETAIL_SIZE, SOFT, anchor="middle")
+                text_line(middle, box.height + 13, words, DETAIL_SIZE, SOFT, anchor="middle")
             )
         else:
-            parts.append(_text_line(box.width + 6, box.height / 2 + 4, words, DETAIL_SIZE, SOFT))
+            parts.append(text_line(box.width + 6, box.height / 2 + 4, words, DETAIL_SIZE, SOFT))
     return "".join(parts) + "</g>"
 
 
@@ -272,7 +298,7 @@ def _legend(palette: Palette, width: float) -> tuple[str, float]:
         parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="12" height="12" rx="2.5" fill="{colour}"/>'
         )
-        parts.append(_text_line(x + 18, y + 10, name, LABEL_SIZE, INK))
+        parts.append(text_line(x + 18, y + 10, name, LABEL_SIZE, INK))
         x += step
     return "".join(parts), y + 34
 
@@ -288,13 +314,11 @@ def _scale_legend(palette: Palette) -> str:
     )
     end = start + steps * 6 + 8
     return (
-        _text_line(0, 10, low, LABEL_SIZE, INK)
-        + shades
-        + _text_line(end, 10, high, LABEL_SIZE, INK)
+        text_line(0, 10, low, LABEL_SIZE, INK) + shades + text_line(end, 10, high, LABEL_SIZE, INK)
     )
 
 
-def _text_line(
+def text_line(
     x: float,
     y: float,
     words: str,
@@ -303,6 +327,7 @@ def _text_line(
     weight: int = 400,
     anchor: str = "start",
 ) -> str:
+    """One line of words, escaped."""
     style = f' font-weight="{weight}"' if weight != 400 else ""
     where = f' text-anchor="{anchor}"' if anchor != "start" else ""
     return (

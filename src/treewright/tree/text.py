@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +62,7 @@ def check_view(max_depth: int | None, digits: int) -> None:
 def render_text(
     tree: Tree,
     *,
+    style: str,
     max_depth: int | None,
     digits: int,
     width: int,
@@ -70,6 +72,10 @@ def render_text(
 ) -> str:
     """The tree as text; see :meth:`Tree.to_text`."""
     check_view(max_depth, digits)
+    if style != "treewright":
+        from treewright.tree.quinlan_text import render_quinlan
+
+        return render_quinlan(tree, _check_style(tree, style), max_depth=max_depth, digits=digits)
     lines = _lines(tree, max_depth, digits, surrogates, ascii)
     wording = Wording.over(
         (line.condition for line in lines if line.condition is not None),
@@ -80,6 +86,18 @@ def render_text(
     is_cut = max_depth is not None and tree.depth > max_depth
     legend = textwrap.wrap(_legend(tree, lines, wording, is_cut, surrogates), width)
     return "\n".join([summary(tree), *legend, "", *_aligned(lines, wording, width)])
+
+
+def _check_style(tree: Tree, style: str) -> Any:
+    """Refuse a style that does not exist, or that this tree cannot have."""
+    if style not in ("c45", "j48"):
+        raise ParameterError(f'style must be "treewright", "c45" or "j48", got {style!r}.')
+    if tree.schema.target is None or not tree.schema.target.is_classification:
+        raise ParameterError(
+            f'style="{style}" shows cases and errors of classes, got a regression tree; use '
+            'style="treewright".'
+        )
+    return style
 
 
 def summary(tree: Tree) -> str:

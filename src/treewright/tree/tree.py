@@ -19,6 +19,7 @@ from treewright.data.schema import Schema
 from treewright.tree.split import GAP_FRACTION, Splits
 
 if TYPE_CHECKING:
+    from treewright.rules import RuleSet
     from treewright.tree.node_tests import NodeTests, NodeTestTable
     from treewright.tree.nodes import Node, Nodes
     from treewright.tree.paths import Path
@@ -199,14 +200,21 @@ class Tree:
 
     @cached_property
     def probability(self) -> NDArray[np.float64]:
-        """Class probabilities of each node under the priors (classification)."""
+        """Class probabilities of each node under the priors (classification).
+
+        A node that no training row reached has those of its parent.
+        """
         target = self.schema.target
         weighted = self.value
         if target is not None and target.class_factor:
             weighted = weighted * np.asarray(target.class_factor)
         total = weighted.sum(axis=1, keepdims=True)
-        uniform = np.full_like(weighted, 1.0 / max(weighted.shape[1], 1))
-        return np.asarray(np.divide(weighted, total, out=uniform, where=total > 0))
+        empty = total[:, 0] <= 0
+        shares = np.divide(weighted, total, out=np.zeros_like(weighted), where=~empty[:, None])
+        if empty.any():
+            shares[empty] = shares[np.maximum(self.parent[empty], 0)]
+            shares[shares.sum(axis=1) <= 0] = 1.0 / max(weighted.shape[1], 1)
+        return np.asarray(shares)
 
     @cached_property
     def log_p(self) -> NDArray[np.float64]:
@@ -260,6 +268,7 @@ class Tree:
     def to_text(
         self,
         *,
+        style: Literal["treewright", "c45", "j48"] = "treewright",
         max_depth: int | None = None,
         digits: int = 6,
         width: int = 96,
@@ -271,6 +280,10 @@ class Tree:
 
         Parameters
         ----------
+        style
+            ``"c45"`` and ``"j48"`` print a classification tree as these programs do: a line
+            per branch, with the cases and errors of the leaves. Of the other parameters they
+            take ``max_depth`` and ``digits``.
         max_depth
             Deepest level shown; None for all.
         digits
@@ -290,6 +303,7 @@ class Tree:
 
         return render_text(
             self,
+            style=style,
             max_depth=max_depth,
             digits=digits,
             width=width,
@@ -319,6 +333,12 @@ class Tree:
 
         return extract_rules(self)
 
+    def rule_set(self) -> RuleSet:
+        """The tree as a model made of rules, one per leaf."""
+        from treewright.rules import RuleSet
+
+        return RuleSet.from_tree(self)
+
     def to_svg(
         self,
         *,
@@ -326,6 +346,7 @@ class Tree:
         digits: int = 4,
         orientation: Literal["auto", "down", "right"] = "auto",
         gaps: bool | None = None,
+        distribution: bool | None = None,
     ) -> str:
         """The tree as a self-contained SVG picture.
 
@@ -340,11 +361,20 @@ class Tree:
             be too wide to read.
         gaps
             Whether to say which branch takes the gaps, as in :meth:`to_text`.
+        distribution
+            Whether every box shows how the response is distributed at its node (bars for
+            classes, box plots for numbers) and the test of its split; None does so where
+            splits were chosen by tests.
         """
         from treewright.tree.svg import render_svg
 
         return render_svg(
-            self, max_depth=max_depth, digits=digits, orientation=orientation, gaps=gaps
+            self,
+            max_depth=max_depth,
+            digits=digits,
+            orientation=orientation,
+            gaps=gaps,
+            distribution=distribution,
         )
 
     def path(self, row: Any) -> Path:

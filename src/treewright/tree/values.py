@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treewright.criteria import CRITERIA
 from treewright.tree.recipe import ClassCosts
 
-__all__ = ["class_nodes", "clip_rates"]
+__all__ = ["class_nodes", "clip_rates", "label_empty"]
 
 Array = NDArray[np.float64]
 
@@ -70,3 +70,19 @@ def class_nodes(
     label = shown.argmin(axis=1).astype(np.int32)
     risk = cost[np.arange(len(cost)), label] / plain[0].sum()
     return label, impurity, np.maximum(risk, 0.0)
+
+
+def label_empty(
+    label: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    first_child: NDArray[np.int32],
+    n_children: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """Labels with those of empty branches, which are leaves, taken from their parents."""
+    if np.all(weight > 0):
+        return label
+    inner = np.flatnonzero(first_child >= 0)
+    # siblings are adjacent, so sorting inner nodes by their first child lines up all children
+    inner = inner[np.argsort(first_child[inner])]
+    parent = np.concatenate([[0], np.repeat(inner, n_children[inner])])
+    return np.where(weight > 0, label, label[parent]).astype(np.int32)

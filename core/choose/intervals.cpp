@@ -1,0 +1,9 @@
+#include "intervals.hpp"
+
+#include "factory.hpp"
+
+namespace treewright {
+
+std::unique_ptr<Chooser> make_intervals() { return std::make_unique<Intervals>(); }
+
+}  // namespace treewright

@@ -1,0 +1,50 @@
+"""Kernels of rule learning behind their checks; the matcher checks its own arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.kernels import _core
+
+__all__ = ["choose_rules", "error_rate"]
+
+Floats = NDArray[np.float64]
+
+
+def choose_rules(
+    rule_offset: NDArray[Any],
+    rows: NDArray[Any],
+    is_class: NDArray[np.bool_],
+    weight: Floats,
+    bits: Floats,
+    share: float,
+    most_exhaustive: int,
+) -> NDArray[np.bool_]:
+    """Rules of a class that tell it in the fewest bits; see ``core/rule_choice.cpp``.
+
+    Rule ``r`` covers ``rows[rule_offset[r]:rule_offset[r + 1]]``; an empty ``weight`` means ones.
+    """
+    flags = _core.choose_rules(
+        np.ascontiguousarray(rule_offset, np.int64),
+        np.ascontiguousarray(rows, np.int32),
+        np.ascontiguousarray(is_class, np.bool_),
+        np.ascontiguousarray(weight, np.float64),
+        np.ascontiguousarray(bits, np.float64),
+        share,
+        most_exhaustive,
+    )
+    return flags.astype(np.bool_)
+
+
+def error_rate(covered: Floats, wrong: Floats, confidence: float, z: float, tail: float) -> Floats:
+    """Pessimistic error rate of rules: an upper limit of ``wrong`` among ``covered``."""
+    return _core.error_rate(
+        np.ascontiguousarray(covered, np.float64),
+        np.ascontiguousarray(wrong, np.float64),
+        confidence,
+        z,
+        tail,
+    )

@@ -1,0 +1,251 @@
+"""C4.5: multiway trees grown by gain ratio and pruned by expected errors.
+
+Nominal features (ordinal ones too, which C4.5 does not know) have a branch per category and are
+used once on a path; continuous ones are cut at a value of the data (x <= t). A test is chosen by
+gain ratio among those of at least average information gain, and a cut is charged with the
+logarithm of the cuts that were tried. A gap goes down every branch with a share of its weight.
+
+``variant`` names the program that is followed where two differ: Quinlan's release 8, which computes
+in single precision and reads its normal deviate from a table, or J48 of Weka. It differs from
+both in that sums do not depend on the order of the rows, and that class labels of tied leaves go
+to the first class.
+
+References: Quinlan (1993), *C4.5: Programs for Machine Learning*; Quinlan (1996), *Improved use of
+continuous attributes in C4.5*, Journal of Artificial Intelligence Research 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+from sklearn.utils._param_validation import Interval
+
+from treewright.base import TreeEstimator
+from treewright.errors import ParameterError
+from treewright.learners._parameters import Parameter, keep, options, parameters
+from treewright.learners._progress import Progress
+from treewright.learners._pruning import Pruned
+from treewright.learners._tasks import ClassificationMixin
+from treewright.learners._training import Sample, Training
+from treewright.learners._windowing import best_of_windows
+from treewright.pruning._error_based import (
+    collapse_training_errors,
+    error_rules,
+    prune_table,
+)
+from treewright.tree.recipe import QuinlanRules, Recipe
+from treewright.tree.tree import Tree
+
+__all__ = ["C45Classifier"]
+
+J48_TOLERANCE = 1e-6
+"""Numbers that J48 takes to be equal."""
+
+
+@parameters(
+    confidence=Parameter(
+        [Interval(Real, 0.0, 1.0, closed="right")],
+        "float",
+        "Confidence of the upper limit of a leaf's errors; smaller values prune more. At most "
+        '0.5 for ``variant="j48"``.',
+    ),
+    min_samples_leaf=Parameter(
+        [Interval(Real, 0.0, None, closed="neither")],
+        "float",
+        "Weight that at least two branches of a test must have: the number of rows, where they "
+        "have no weights. A node is split if it has twice as much.",
+    ),
+    criterion=Parameter(
+        options("gain_ratio", "gain"),
+        '{"gain_ratio", "gain"}',
+        "Choose tests by gain ratio, or by information gain alone.",
+    ),
+    subset=Parameter(
+        [bool],
+        "bool",
+        "Group the categories of nominal features, as long as that raises the criterion, instead "
+        "of giving each a branch.",
+    ),
+    pruning=Parameter(
+        [*options("error_based"), callable, None],
+        '"error_based" or callable',
+        "How the grown tree is cut back: by expected errors, by a function of yours from Tree to "
+        "Tree, or not at all.",
+    ),
+    subtree_raising=Parameter(
+        [bool], "bool", "Whether pruning may put the largest branch of a node in its place."
+    ),
+    collapse=Parameter(
+        [bool],
+        "bool",
+        "Whether subtrees that make no fewer training errors than a leaf are taken away after "
+        "growth, whatever ``pruning`` is.",
+    ),
+    variant=Parameter(
+        options("release8", "j48"),
+        '{"release8", "j48"}',
+        "The program to follow: Quinlan's C4.5, release 8, or J48 of Weka.",
+    ),
+    missing=Parameter(
+        options("fractional", "majority"),
+        '{"fractional", "majority"}',
+        "Where a row with a gap in the tested feature goes: down every branch with a share of "
+        "its weight, or with most rows.",
+    ),
+    trials=Parameter(
+        [Interval(Integral, 1, None, closed="left"), None],
+        "int",
+        "Grow that many trees by windowing, each from a random part of the rows to which those it "
+        "misclassifies are added until it is right or no longer gets better; the one with the "
+        "fewest expected errors is kept. None grows one tree from all rows.",
+    ),
+    random_state=Parameter(
+        ["random_state"], "int or RandomState", "Seed of the windows (only with ``trials``)."
+    ),
+)
+class C45Classifier(ClassificationMixin, TreeEstimator):
+    """Classification tree by C4.5.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The fitted tree.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_classes_ : int
+        Their number.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the information gained.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where ``X`` has names.
+
+    See Also
+    --------
+    treewright.pruning.error_based : Its pruning, for any classification tree.
+    CARTClassifier : Binary splits and cost-complexity pruning.
+
+    References
+    ----------
+    Quinlan (1993), *C4.5: Programs for Machine Learning*.
+
+    Examples
+    --------
+    >>> from treewright import C45Classifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> model = C45Classifier().fit(tennis.data, tennis.target)
+    >>> print(model.tree_.to_text(style="c45"))
+    Outlook = Overcast: Yes (4.0/1.2)
+    Outlook = Rain:
+    |   Wind = Strong: No (2.0/1.0)
+    |   Wind = Weak: Yes (3.0/1.1)
+    Outlook = Sunny:
+    |   Humidity = High: No (3.0/1.1)
+    |   Humidity = Normal: Yes (2.0/1.0)
+    """
+
+    # What the shared code asks of every tree learner, and C4.5 does not have.
+    priors: ClassVar[None] = None
+    costs: ClassVar[None] = None
+    cost_method: ClassVar[str] = "altered_priors"
+    ccp_alpha: ClassVar[float] = 0.0
+    cp: ClassVar[None] = None
+    cv: ClassVar[int] = 10
+    rule: ClassVar[str] = "min"
+    pruning_risk: ClassVar[str] = "error"
+    max_leaf_nodes: ClassVar[None] = None
+
+    def __init__(
+        self,
+        *,
+        confidence: float = 0.25,
+        min_samples_leaf: float = 2,
+        criterion: Literal["gain_ratio", "gain"] = "gain_ratio",
+        subset: bool = False,
+        pruning: Literal["error_based"] | Callable[[Tree], Tree] | None = "error_based",
+        subtree_raising: bool = True,
+        collapse: bool = True,
+        variant: Literal["release8", "j48"] = "release8",
+        missing: Literal["fractional", "majority"] = "fractional",
+        trials: int | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        categorical_features: Any = "from_dtype",
+        ordinal_features: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        keep(self, locals())
+
+    def _validate(self, X: Any, y: Any, sample_weight: Any) -> Sample:
+        sample = super()._validate(X, y, sample_weight)
+        if self.variant == "j48" and self.subset:
+            raise ParameterError(
+                'subset=True is an option of C4.5, got variant="j48" beside it, which J48 lacks; '
+                'use variant="release8".'
+            )
+        self._error_rules()
+        return sample
+
+    def _recipe(self, training: Training) -> Recipe:
+        j48 = self.variant == "j48"
+        least = float(self.min_samples_leaf)
+        return Recipe(
+            criterion="entropy",
+            nominal_split="multiway",
+            ordinal_split="multiway",
+            continuous_split="at_most",
+            threshold="data_value" if j48 else "data_value32",
+            empty_branches=True,
+            missing=self.missing,
+            min_weight_leaf=least,
+            slack=J48_TOLERANCE,
+            quinlan=QuinlanRules(
+                min_items=least,
+                ratio=self.criterion == "gain_ratio",
+                subset=self.subset,
+                single=not j48,
+                zero_gain=not j48,
+                tolerance=J48_TOLERANCE if j48 else 0.0,
+            ),
+        )
+
+    def _grow(
+        self,
+        training: Training,
+        progress: Progress | None = None,
+        recipe: Recipe | None = None,
+    ) -> Tree:
+        if self.trials is None or recipe is not None:
+            return super()._grow(training, progress, recipe)
+        whole = self._recipe(training)
+
+        def grow(rows: Any) -> Tree:
+            return super(C45Classifier, self)._grow(training.take(rows), None, whole)
+
+        return best_of_windows(training, grow, self._finish, self.trials, self.random_state)
+
+    def _error_rules(self) -> dict[str, Any]:
+        return error_rules(self.confidence, self.variant, self.subtree_raising)
+
+    def _finish(self, tree: Tree, training: Training) -> Tree:
+        """Collapse and prune a grown tree."""
+        if self.collapse:
+            tree = collapse_training_errors(tree)
+        if self.pruning != "error_based":
+            return tree
+        return prune_table(
+            tree, training.table, training.y, training.sample_weight, self._error_rules()
+        )
+
+    def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
+        finished = self._finish(tree, training)
+        if callable(self.pruning):
+            return super()._prune(finished, training, progress)
+        return Pruned(finished)

@@ -1,0 +1,57 @@
+"""The leaves of a tree as a rule set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treewright.rules._counts import with_support
+from treewright.rules._rule_set import RuleSet
+from treewright.tree.describe import features_with_gaps
+from treewright.tree.nodes import node_prediction
+from treewright.tree.rules import extract_rules
+
+if TYPE_CHECKING:
+    from treewright.tree.tree import Tree
+
+__all__ = ["rules_of_tree"]
+
+
+def rules_of_tree(tree: Tree) -> RuleSet:
+    """See :meth:`RuleSet.from_tree`."""
+    target = tree.schema.target
+    rules = tuple(extract_rules(tree))
+    if target is not None and target.is_classification:
+        code = {value: i for i, value in enumerate(target.classes)}
+        factor = np.asarray(target.class_factor or np.ones(len(target.classes)))
+        measured = (
+            with_support(
+                rule,
+                code[rule.outcome],
+                np.asarray(rule.value) * factor,
+                tree.value[0] * factor,
+                rule.n_samples,
+            )
+            for rule in rules
+        )
+        rules = tuple(
+            # Priors act on confidence and lift; coverage stays what it was. A branch that no row
+            # took has the shares of its parent.
+            replace(
+                new,
+                vote=new.confidence or 0.0,
+                value=old.value if old.weight > 0 else tuple(tree.value[tree.parent[old.node]]),
+                weight=old.weight,
+            )
+            for old, new in zip(rules, measured, strict=True)
+        )
+    told = features_with_gaps(tree, None)
+    return RuleSet(
+        tree.schema,
+        rules,
+        node_prediction(tree, 0),
+        tuple(tree.value[0].tolist()),
+        gap_names=tuple(name for name in tree.schema.names if name in told),
+    )

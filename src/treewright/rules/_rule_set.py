@@ -1,0 +1,461 @@
+"""RuleSet: a model made of rules.
+
+A row is decided by the first rule that holds for it (an ordered list, as of c4.5rules), or by
+the votes of all that do (as of C5.0); where none holds, the default decides. Rules know the
+schema, so that any frame with the columns of training can be asked. A condition on a gap is
+false, unless it says that gaps satisfy it, as those of a tree's default branches do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.data.encode import encode
+from treewright.data.schema import Schema, Target
+from treewright.data.target import class_codes
+from treewright.errors import DataError, ParameterError
+from treewright.kernels import RuleMatcher
+from treewright.rules._matching import make_matcher, table_rows
+from treewright.tree.rules import Rule
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from scipy.sparse import csr_matrix
+
+    from treewright.data.table import Table
+    from treewright.tree.tree import Tree
+
+__all__ = ["Decision", "RuleSet"]
+
+Decision = Literal["first", "vote"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet(Sequence[Rule]):
+    """Rules that predict together.
+
+    Parameters
+    ----------
+    schema : Schema
+        Features and target.
+    rules : tuple of Rule
+        The rules, in the order in which they are asked.
+    default : class, number or tuple of numbers
+        What is predicted where no rule holds.
+    default_value : tuple of float
+        Weight of each class behind the default (any scale), or the means themselves.
+    decision : {"first", "vote"}, default="first"
+        The first rule that holds decides, or all that hold vote: each gives its ``vote`` to its
+        class, and the class with the most wins, the first among equals. For numbers, the mean
+        of what they predict, weighted by ``vote``.
+    gap_names : tuple of str or None, default=None
+        Features for which the text says "(or gap)" where a gap satisfies a condition; None for
+        all.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier
+    >>> from treewright.rules import RuleSet
+    >>> X = {"wind": ["weak", "strong", "weak"], "heat": [20.0, 21.0, 30.0]}
+    >>> rules = RuleSet.from_tree(CARTClassifier().fit(X, ["yes", "no", "yes"]).tree_)
+    >>> print(rules)
+    Rule 1:
+        wind = strong
+        -> class no  [66.7%]
+    <BLANKLINE>
+    Rule 2:
+        wind = weak
+        -> class yes  [75.0%]
+    <BLANKLINE>
+    Default class: yes
+    >>> rules.predict({"wind": ["strong"], "heat": [None]})
+    array(['no'], dtype=object)
+    """
+
+    schema: Schema
+    rules: tuple[Rule, ...]
+    default: Any
+    default_value: tuple[float, ...]
+    decision: Decision = "first"
+    gap_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        target = self.schema.target
+        if target is None:
+            raise ParameterError("A RuleSet needs a schema with a target, got one without.")
+        if self.decision not in ("first", "vote"):
+            raise ParameterError(
+                f'decision must be "first" or "vote", got {self.decision!r}; '
+                'take "first" for an ordered list.'
+            )
+        width = len(target.classes) or target.n_outputs
+        if len(self.default_value) != width or any(len(r.value) != width for r in self.rules):
+            raise ParameterError(
+                f"Every rule and the default must have {width} values, one per class or output."
+            )
+        if target.is_classification:
+            known = set(target.classes)
+            for outcome in (self.default, *(rule.outcome for rule in self.rules)):
+                if outcome not in known:
+                    raise ParameterError(
+                        f"Rules must predict classes of the schema, got {outcome!r}; "
+                        f"they are {', '.join(map(repr, target.classes[:5]))}."
+                    )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # through the constructor: the compiled matcher stays behind
+        return RuleSet, (
+            self.schema,
+            self.rules,
+            self.default,
+            self.default_value,
+            self.decision,
+            self.gap_names,
+        )
+
+    # -- making ----------------------------------------------------------------------------
+
+    @staticmethod
+    def from_tree(tree: Tree) -> RuleSet:
+        """One rule per leaf of a tree, with the root's prediction as default.
+
+        The rules exclude each other and predict as the tree does. Only a row with a gap that
+        surrogates or fractional descent decide, or that ends at an inner node, may go another
+        way: if no rule holds for it, the default decides. Confidences are Laplace's,
+        ``(right + 1) / (covered + 2)``.
+
+        Parameters
+        ----------
+        tree : Tree
+            Of any learner, for classes or numbers.
+
+        Returns
+        -------
+        rules : RuleSet
+        """
+        from treewright.rules._from_tree import rules_of_tree
+
+        return rules_of_tree(tree)
+
+    def recount(self, X: Any, y: Any, sample_weight: Any = None) -> RuleSet:
+        """The same rules with coverage, confidence (Laplace) and lift counted on other rows.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes of training only.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        rules : RuleSet
+            Predicts the same, by "first"; votes keep their weight.
+        """
+        from treewright.learners._training import check_lengths, read_weights
+        from treewright.rules._counts import recount
+
+        codes = class_codes(y, self.classes)[0]
+        weight, kept = read_weights(sample_weight, len(codes))
+        table = self._table(X)
+        check_lengths(table.n_rows, len(codes))
+        if kept is not None:
+            table, codes = table.take(np.flatnonzero(kept)), codes[kept]
+        return replace(self, rules=recount(self.rules, self.schema, table, codes, weight))
+
+    # -- predicting ------------------------------------------------------------------------
+
+    def predict(self, X: Any, *, n_threads: int = 1) -> NDArray[Any]:
+        """Class, or number, of each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        n_threads : int, default=1
+            Most threads to use; the result does not depend on it.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,), or (n_samples, n_outputs) for several numbers
+        """
+        table = self._table(X)
+        if self._target.is_classification:
+            classes: NDArray[Any] = self.classes
+            return classes[self.labels_of(table, n_threads)]
+        values = self._numbers(table, n_threads)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict_proba(self, X: Any, *, n_threads: int = 1) -> NDArray[np.float64]:
+        """Probability of each class: shares of the deciding rule's coverage, or of the votes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        n_threads : int, default=1
+            Most threads to use.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples, n_classes)
+        """
+        return self.probability_of(self._table(X), n_threads)
+
+    def probability_of(self, table: Table, n_threads: int = 1) -> NDArray[np.float64]:
+        """As :meth:`predict_proba`, for rows that are a Table of this schema already."""
+        self._require_classes("predict_proba")
+        if self.decision == "first":
+            shares: NDArray[np.float64] = self._shares
+            return shares[self._first(table, n_threads)]
+        votes = self._votes(table, n_threads)
+        total = votes.sum(axis=1, keepdims=True)
+        default = np.broadcast_to(self._shares[-1], votes.shape).copy()
+        return np.asarray(np.divide(votes, total, out=default, where=total > 0))
+
+    def labels_of(self, table: Table, n_threads: int = 1) -> NDArray[np.int64]:
+        """Class code of each row of a Table of this schema."""
+        if self.decision == "first":
+            return np.asarray(self._labels[self._first(table, n_threads)], np.int64)
+        votes = self._votes(table, n_threads)
+        return np.where(votes.any(axis=1), votes.argmax(axis=1), self._labels[-1])
+
+    def apply(self, X: Any, *, n_threads: int = 1) -> NDArray[np.int32]:
+        """The first rule that holds for each row, −1 where none does.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        n_threads : int, default=1
+            Most threads to use.
+
+        Returns
+        -------
+        rules : ndarray of shape (n_samples,)
+        """
+        return self._first(self._table(X), n_threads)
+
+    def matches(self, X: Any, *, n_threads: int = 1) -> csr_matrix:
+        """Which rules hold for which rows.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        n_threads : int, default=1
+            Most threads to use.
+
+        Returns
+        -------
+        matches : sparse matrix of shape (n_samples, n_rules)
+            Nonzero where the rule holds.
+        """
+        from scipy.sparse import csr_matrix
+
+        table = self._table(X)
+        indptr, indices = self._matcher.matches(table_rows(table), n_threads)
+        ones = np.ones(len(indices), np.int64)
+        return csr_matrix((ones, indices, indptr), shape=(table.n_rows, len(self)))
+
+    def coverage(self, X: Any, *, n_threads: int = 1) -> NDArray[np.int64]:
+        """How many rows each rule holds for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+        n_threads : int, default=1
+            Most threads to use.
+
+        Returns
+        -------
+        coverage : ndarray of shape (n_rules,)
+        """
+        table = self._table(X)
+        one_class = np.zeros(table.n_rows, np.int32)
+        return self._matcher.cover(table_rows(table), one_class, np.empty(0), 1, n_threads)[0]
+
+    # -- reading ---------------------------------------------------------------------------
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """The classes, in the order of ``predict_proba``."""
+        self._require_classes("classes")
+        values = self._target.classes
+        kinds = {type(value) for value in values}
+        if kinds in ({int}, {float}, {bool}):
+            return np.array(values)
+        classes = np.empty(len(values), object)
+        classes[:] = values
+        return classes
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """How often each rule is expected to be right; NaN for numbers."""
+        found = [np.nan if r.confidence is None else r.confidence for r in self.rules]
+        return np.array(found, np.float64)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    @overload
+    def __getitem__(self, index: int) -> Rule: ...
+    @overload
+    def __getitem__(self, index: slice) -> RuleSet: ...
+    def __getitem__(self, index: int | slice) -> Rule | RuleSet:
+        if isinstance(index, slice):
+            return replace(self, rules=self.rules[index])
+        return self.rules[index]
+
+    def to_text(
+        self,
+        *,
+        style: Literal["c45", "c50"] | None = None,
+        digits: int = 6,
+        width: int = 96,
+        ascii: bool = False,
+    ) -> str:
+        """The rules as the programs print them, one condition to a line.
+
+        Parameters
+        ----------
+        style : {"c45", "c50"} or None, default=None
+            As c4.5rules, or as C5.0, which adds coverage, errors and lift; None takes the
+            second where rules vote.
+        digits : int, default=6
+            Significant digits of bounds, more where two would read the same.
+        width : int, default=96
+            Columns to keep to.
+        ascii : bool, default=False
+            Plain characters only, apart from those of the data.
+
+        Returns
+        -------
+        text : str
+        """
+        from treewright.rules._text import rules_text
+
+        return rules_text(self, style=style, digits=digits, width=width, ascii=ascii)
+
+    def frame(self, *, digits: int = 6) -> pd.DataFrame:
+        """The rules as a pandas data frame, one row each."""
+        from treewright.rules._text import rules_frame
+
+        return rules_frame(self, digits)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<RuleSet for {self._target.name!r}: {len(self)} rules, by {self.decision}>"
+
+    def _repr_html_(self) -> str:
+        from treewright.rules._text import rules_html
+
+        return rules_html(self)
+
+    # -- storing ---------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rule set as a dict that JSON can hold, exactly."""
+        from treewright.rules._serialize import rules_to_dict
+
+        return rules_to_dict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> RuleSet:
+        """The rule set that :meth:`to_dict` made ``data`` of, after checking every part of it."""
+        from treewright.rules._serialize import rules_from_dict
+
+        return rules_from_dict(data)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The rule set as JSON.
+
+        Parameters
+        ----------
+        indent : int or None, default=None
+            Spaces per level; None for one line.
+
+        Returns
+        -------
+        text : str
+        """
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    @staticmethod
+    def from_json(text: str) -> RuleSet:
+        """The rule set that :meth:`to_json` wrote."""
+        from treewright.rules._serialize import rules_from_json
+
+        return rules_from_json(text)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    @property
+    def _target(self) -> Target:
+        assert self.schema.target is not None
+        return self.schema.target
+
+    def _require_classes(self, what: str) -> None:
+        if not self._target.is_classification:
+            raise ParameterError(
+                f"{what} needs rules that predict classes, but these predict numbers; use predict."
+            )
+
+    @cached_property
+    def _matcher(self) -> RuleMatcher:
+        return make_matcher((rule.conditions for rule in self.rules), self.schema)
+
+    @cached_property
+    def _labels(self) -> NDArray[np.int32]:
+        """Class code of each rule, then that of the default."""
+        code = {value: i for i, value in enumerate(self._target.classes)}
+        outcomes = [*(rule.outcome for rule in self.rules), self.default]
+        return np.array([code[outcome] for outcome in outcomes], np.int32)
+
+    @cached_property
+    def _values(self) -> NDArray[np.float64]:
+        """Class weights or means of each rule, then those of the default."""
+        return np.array([*(rule.value for rule in self.rules), self.default_value], np.float64)
+
+    @cached_property
+    def _shares(self) -> NDArray[np.float64]:
+        """Class probabilities of each rule, then those of the default."""
+        weighted = self._values
+        if self._target.class_factor:
+            weighted = weighted * np.asarray(self._target.class_factor)
+        total = weighted.sum(axis=1, keepdims=True)
+        sure = np.eye(weighted.shape[1])[self._labels]  # of a rule that covered no row
+        return np.asarray(np.divide(weighted, total, out=sure, where=total > 0))
+
+    def _table(self, X: Any) -> Table:
+        return encode(X, schema=self.schema, owner="RuleSet")
+
+    def _first(self, table: Table, n_threads: int) -> NDArray[np.int32]:
+        try:
+            return self._matcher.first(table_rows(table), n_threads)
+        except ValueError as error:
+            raise DataError(str(error)) from None
+
+    def _votes(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        votes = np.zeros((len(self), len(self._target.classes)))
+        votes[np.arange(len(self)), self._labels[:-1]] = [rule.vote for rule in self.rules]
+        return self._matcher.sums(table_rows(table), votes, n_threads)
+
+    def _numbers(self, table: Table, n_threads: int) -> NDArray[np.float64]:
+        if self.decision == "first":
+            return self._values[self._first(table, n_threads)]
+        vote = np.array([[rule.vote] for rule in self.rules]).reshape(-1, 1)
+        weighted = np.ascontiguousarray(np.hstack([self._values[:-1] * vote, vote]))
+        found = self._matcher.sums(table_rows(table), weighted, n_threads)
+        default = np.broadcast_to(self._values[-1], found[:, :-1].shape).copy()
+        return np.asarray(
+            np.divide(found[:, :-1], found[:, -1:], out=default, where=found[:, -1:] > 0)
+        )
