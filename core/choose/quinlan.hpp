@@ -101,6 +101,7 @@ class Quinlan : public Chooser {
 
  private:
   static constexpr double kEpsilon = 1e-3;  // slack on the average gain
+  static constexpr double kLeast = 1e-4;    // C5.0: gain from which a test counts
   static constexpr double kApart = 1e-5;    // values closer than this are not cut apart
   static constexpr i64 kAhead = 16;         // entries to look ahead
 
@@ -118,7 +119,7 @@ class Quinlan : public Chooser {
   i64 pick_c50(const std::vector<Candidate>& candidates) const {
     std::vector<const Candidate*> offered;
     for (const Candidate& c : candidates) {
-      if (c.kind == CandidateKind::none || !(c.bits > 0)) continue;
+      if (c.kind == CandidateKind::none || !(c.bits > kLeast)) continue;
       if (few_values_[c.feature] || rules_.subset) offered.push_back(&c);
     }
     if (offered.empty()) return -1;

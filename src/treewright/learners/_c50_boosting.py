@@ -144,7 +144,7 @@ def _hopeless(votes: Floats, y: NDArray[np.int32], left: int) -> NDArray[np.bool
     own = votes[rows, y]
     others = votes.copy()
     others[rows, y] = -np.inf
-    return own + left < others.max(axis=1)
+    return np.asarray(own + left < others.max(axis=1))
 
 
 def _next(

@@ -40,7 +40,7 @@ def _cuts(tree: Tree, table: Table) -> NDArray[np.bool_]:
     """Nodes that cut a continuous feature."""
     continuous = np.array([column.dtype.kind == "f" for column in table.columns])
     one = (tree.splits.kind == SplitKind.BREAKS) & (np.diff(tree.splits.break_offset) == 1)
-    return one & continuous[np.maximum(tree.splits.feature, 0)]
+    return np.asarray(one & continuous[np.maximum(tree.splits.feature, 0)])
 
 
 def soften(tree: Tree, cases: Cases) -> Tree:

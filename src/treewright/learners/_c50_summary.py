@@ -127,8 +127,8 @@ def _bands(learned: Learned, cases: float, bands: int) -> str:
     assert learned.bands is not None
     n = len(learned.bands)
     lines = ["Rule utility summary:", "", "\tRules\t      Errors", "\t-----\t      ------"]
-    ends = np.unique(np.ceil(np.arange(1, bands + 1) * n / bands).astype(int)) if n else []
-    for end in ends:
+    ends = np.unique(np.ceil(np.arange(1, bands + 1) * n / bands).astype(int))
+    for end in ends.tolist() if n else []:
         errors = float(learned.bands[end - 1])
         label = "1" if end == 1 else f"1-{end}"
         lines.append(f"\t{label}\t{errors:>5.10g}({100 * errors / cases:.1f}%)")

@@ -71,4 +71,4 @@ def boosted_probability(
     for model in models:
         label, strength = vote(model, table, n_threads)
         votes[rows, label] += strength
-    return votes / votes.sum(axis=1, keepdims=True)
+    return np.asarray(votes / votes.sum(axis=1, keepdims=True))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -169,16 +169,16 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
     """
 
     # What the shared code asks of every tree learner, and C5.0 does not have.
-    priors: ClassVar[None] = None
-    cost_method: ClassVar[str] = "altered_priors"
-    pruning: ClassVar[None] = None
-    missing: ClassVar[str] = "fractional"
-    ccp_alpha: ClassVar[float] = 0.0
-    cp: ClassVar[None] = None
-    cv: ClassVar[int] = 10
-    rule: ClassVar[str] = "min"
-    pruning_risk: ClassVar[str] = "error"
-    max_leaf_nodes: ClassVar[None] = None
+    priors = None
+    cost_method = "altered_priors"
+    pruning = None
+    missing = "fractional"
+    ccp_alpha = 0.0
+    cp = None
+    cv = 10
+    rule = "min"
+    pruning_risk = "error"
+    max_leaf_nodes = None
 
     estimators_: list[Tree | RuleSet]
     attribute_usage_: NDArray[np.float64]
