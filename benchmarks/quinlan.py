@@ -1,4 +1,4 @@
-"""C4.5 beside J48 of Weka, the same tree on both sides.
+"""C4.5 and C5.0 beside J48 of Weka; C4.5 with the same tree on both sides.
 
 Weka reads its rows before the clock starts, as our frame has its categories before; both times
 hold the building of the model alone. The Java machine is warm: of several fits in one process the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +20,51 @@ from results import Result, Skipped, count, faster, not_worse
 from speed import Settings
 from timing import take_turns
 
-from treewright import C45Classifier
+from treewright import C45Classifier, C50Classifier
 
 SOURCE = Path(__file__).with_name("J48Timing.java")
 PEER = "J48"
 LEAST = 5.0
 
 
-def adult(settings: Settings) -> Iterator[Result | Skipped]:
+LEARNERS: dict[str, Callable[[int | None], Any]] = {
+    "c45": lambda n_jobs: C45Classifier(variant="j48", n_jobs=n_jobs),
+    "c50": lambda n_jobs: C50Classifier(n_jobs=n_jobs),
+}
+
+
+def adult(learner: str) -> Callable[[Settings], Iterator[Result | Skipped]]:
     """Adult: 32 561 people, 14 columns of which 8 nominal, gaps in 3."""
-    found = data.adult()
-    if found is None:
-        yield Skipped("c45_adult", "the data are not beside the checkout (../shared/data).")
-        return
-    yield from _compare("c45_adult", "adult", *found, 6, settings)
+
+    def case(settings: Settings) -> Iterator[Result | Skipped]:
+        found = data.adult()
+        if found is None:
+            message = "the data are not beside the checkout (../shared/data)."
+            yield Skipped(f"{learner}_adult", message)
+            return
+        yield from _compare(learner, f"{learner}_adult", "adult", *found, 6, settings)
+
+    return case
 
 
-def mixed(settings: Settings) -> Iterator[Result | Skipped]:
+def mixed(learner: str) -> Callable[[Settings], Iterator[Result | Skipped]]:
     """100 000 rows of numbers, categories and gaps to learn from, and as many to test on."""
-    X, y = data.mixed(200_000 // settings.shrink)
-    yield from _compare("c45_mixed", "mixed columns", X, y, 2, settings)
+
+    def case(settings: Settings) -> Iterator[Result | Skipped]:
+        X, y = data.mixed(200_000 // settings.shrink)
+        yield from _compare(learner, f"{learner}_mixed", "mixed columns", X, y, 2, settings)
+
+    return case
 
 
 def _compare(
-    case: str, name: str, frame: Any, target: np.ndarray, fits: int, settings: Settings
+    learner: str,
+    case: str,
+    name: str,
+    frame: Any,
+    target: np.ndarray,
+    fits: int,
+    settings: Settings,
 ) -> Iterator[Result | Skipped]:
     if weka_version() is None:
         yield Skipped(case, "a Java compiler or Weka is not installed.")
@@ -52,8 +73,8 @@ def _compare(
     X, y = frame[half == 0], target[half == 0]
     X_test, y_test = frame[half == 1], target[half == 1]
     models = {
-        "treewright": C45Classifier(variant="j48", n_jobs=settings.n_jobs),
-        "one thread": C45Classifier(variant="j48"),
+        "treewright": LEARNERS[learner](settings.n_jobs),
+        "one thread": LEARNERS[learner](None),
     }
     for model in models.values():
         model.fit(X[:200], y[:200])  # whatever is loaded on first use

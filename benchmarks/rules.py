@@ -6,7 +6,8 @@ of the rows where leaves grow with them, as on these noisy labels. Ours must sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import data
 import numpy as np
@@ -15,7 +16,7 @@ from results import Result, at_most, count, duration
 from speed import Settings
 from timing import take_turns
 
-from treewright import C45Rules
+from treewright import C45Rules, C50Classifier
 
 SIZES = (10_000, 20_000, 40_000, 80_000)
 MOST = 16.0
@@ -32,23 +33,37 @@ def mixed(n: int) -> tuple[pd.DataFrame, np.ndarray]:
     return frame, y
 
 
-def growth(settings: Settings) -> Iterator[Result]:
-    """C45Rules on 10 000 to 80 000 rows of one distribution."""
-    sizes = [n // settings.shrink for n in SIZES]
-    X, y = mixed(sizes[-1])
-    model = C45Rules(n_jobs=settings.n_jobs)
-    model.fit(X[:200], y[:200])  # whatever is loaded on first use
-    calls = {count(n): (lambda n=n: model.fit(X[:n], y[:n])) for n in sizes}
-    times = take_turns(calls, settings.repeats)
-    first, last = (min(times[count(n)]) for n in (sizes[0], sizes[-1]))
-    yield at_most(
-        "rules",
-        f"C45Rules, {count(sizes[-1])} rows over {count(sizes[0])} ({len(model.rules_)} rules "
-        f"from {model.get_n_leaves()} leaves)",
-        duration(last),
-        f"itself {duration(first)}",
-        last / first,
-        MOST,
-        "×",
-        seconds=times,
-    )
+LEARNERS: dict[str, tuple[str, Callable[[int | None], Any]]] = {
+    "rules": ("C45Rules", lambda n_jobs: C45Rules(n_jobs=n_jobs)),
+    "c50_rules": (
+        "C50Classifier(rules=True)",
+        lambda n_jobs: C50Classifier(rules=True, n_jobs=n_jobs),
+    ),
+}
+
+
+def growth(case: str) -> Callable[[Settings], Iterator[Result]]:
+    """A rule learner on 10 000 to 80 000 rows of one distribution."""
+    name, make = LEARNERS[case]
+
+    def run(settings: Settings) -> Iterator[Result]:
+        sizes = [n // settings.shrink for n in SIZES]
+        X, y = mixed(sizes[-1])
+        model = make(settings.n_jobs)
+        model.fit(X[:200], y[:200])  # whatever is loaded on first use
+        calls = {count(n): (lambda n=n: model.fit(X[:n], y[:n])) for n in sizes}
+        times = take_turns(calls, settings.repeats)
+        first, last = (min(times[count(n)]) for n in (sizes[0], sizes[-1]))
+        yield at_most(
+            case,
+            f"{name}, {count(sizes[-1])} rows over {count(sizes[0])} ({len(model.rules_)} rules "
+            f"from {model.get_n_leaves()} leaves)",
+            duration(last),
+            f"itself {duration(first)}",
+            last / first,
+            MOST,
+            "×",
+            seconds=times,
+        )
+
+    return run
