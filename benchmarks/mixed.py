@@ -73,7 +73,14 @@ def _compare(
     model.fit(X[~test], y[~test])
     ours = float(np.mean(model.predict(X[test]) == y[test].to_numpy()))
     error = float(np.sqrt(ours * (1 - ours) / test.sum()))
-    yield not_worse("adult", "test accuracy of the same, fitted on half of the rows", PEER, ours, accuracy, error)
+    yield not_worse(
+        "adult",
+        "test accuracy of the same, fitted on half of the rows",
+        PEER,
+        ours,
+        accuracy,
+        error,
+    )
 
 
 def _rpart(path: Path, cp: float) -> tuple[float, int, float]:

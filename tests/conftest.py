@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +15,9 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 ORACLE_TESTS = Path(__file__).resolve().parent / "oracle"
+
+# A shell starts background jobs with Ctrl-C ignored, and tests of Ctrl-C would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A failure must come again on the next run, and a busy machine is not a failure.
 settings.register_profile("treewright", derandomize=True, deadline=None)

@@ -27,8 +27,8 @@ class Task(StrEnum):
 
 LEARNERS: dict[str, dict[Task, str]] = {
     "c45": {Task.classification: "C45Classifier"},
-    "c50": {Task.classification: "C50Classifier"},
     "c45rules": {Task.classification: "C45Rules"},
+    "c50": {Task.classification: "C50Classifier"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
     "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
     "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},

@@ -116,6 +116,7 @@ class Associator:
         key: int,
         stream: int,
     ) -> NDArray[np.int64]: ...
+
 def choose_rules(
     rule_offset: NDArray[np.int64],
     rows: NDArray[np.int32],

@@ -7,7 +7,7 @@ gap is false.
 
 It follows c4.5rules of release 8, as far as the book, a paper and the program's output tell how it
 works; ``docs/comparisons/c45rules.md`` says how far. What differs on purpose: rules are counted on
-words of 64 rows, so that the time does not grow with the square of the rows as the program's does.
+words of 64 rows, so that the time stays far from the square of the rows.
 
 References: Quinlan (1993), *C4.5: Programs for Machine Learning*, chapter 5; Quinlan (1995), *MDL
 and categorical theories (continued)*, ICML-95.

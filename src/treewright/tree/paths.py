@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import html
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 
-from treewright.errors import DataError
+from treewright.errors import ColumnNamesWarning, DataError
 from treewright.tree.conditions import Condition, branch_conditions, surrogate_conditions
 from treewright.tree.describe import Wording
 from treewright.tree.nodes import node_prediction
@@ -105,7 +106,9 @@ def trace_row(tree: Tree, row: Any) -> Path:
     """The way of one row; see :meth:`Tree.path`."""
     from treewright.data.encode import encode
 
-    columns = encode(_as_table(tree, row), schema=tree.schema).columns
+    with warnings.catch_warnings():  # a row in column order is as good as one with names
+        warnings.simplefilter("ignore", ColumnNamesWarning)
+        columns = encode(_as_table(tree, row), schema=tree.schema).columns
     if len(columns) and len(columns[0]) != 1:
         raise DataError(f"path takes one row, got {len(columns[0])}: choose one of them.")
     return trace_values(tree, [column[0] for column in columns])

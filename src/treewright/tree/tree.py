@@ -281,9 +281,9 @@ class Tree:
         Parameters
         ----------
         style
-            ``"c45"``, ``"c50"`` and ``"j48"`` print a classification tree as these programs do: a
-            line per branch, with the cases and errors of the leaves. Of the other parameters they
-            take ``max_depth`` and ``digits``.
+            ``"c45"``, ``"c50"`` and ``"j48"`` print a classification tree as these programs do:
+            a line per branch, with the cases and errors of the leaves. Of the other parameters
+            they take ``max_depth`` and ``digits``.
         max_depth
             Deepest level shown; None for all.
         digits

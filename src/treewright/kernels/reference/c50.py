@@ -52,7 +52,7 @@ def cut_offer(
     x, y, weight = x[known], y[known], weight[known]
     side = float(np.clip(0.1 * weight.sum() / n_classes, min_items, max(min_items, 25.0)))
     tables, values = [], np.unique(x)
-    for low, high in pairwise(values.tolist()):
+    for low, high in pairwise(values):
         left = np.bincount(y[x <= low], weight[x <= low], n_classes)
         right = np.bincount(y[x > low], weight[x > low], n_classes)
         if min(left.sum(), right.sum()) >= side - 1e-9:
