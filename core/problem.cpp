@@ -2,7 +2,10 @@
 #include "problem.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "sort.hpp"
 #include "threads.hpp"
@@ -132,6 +135,61 @@ struct BuiltColumn {
   }
 };
 
+// Codes of a continuous column with few distinct values, found by hashing: the column itself need
+// not be sorted. False, with nothing changed, as soon as there is one value too many.
+class ValueCoder {
+ public:
+  bool run(const Column& column, i64 n, u8* codes) {
+    slots_.fill(-1);
+    for (i64 i = 0; i < n; ++i) {
+      const double value = column.value(i) + 0.0;  // no minus zero
+      if (value != value) {
+        codes[i] = 255;
+        has_gaps = true;
+        continue;
+      }
+      const i32 code = code_of(value);
+      if (code < 0) return false;
+      codes[i] = static_cast<u8>(code);
+    }
+    put_in_order(n, codes);
+    return true;
+  }
+
+  std::vector<double> values;  // ascending, by code
+  bool has_gaps = false;
+
+ private:
+  static constexpr std::size_t kSlots = 1024;
+
+  i32 code_of(double value) {
+    std::size_t at = (std::bit_cast<u64>(value) * 0x9E3779B97F4A7C15u) >> 54;
+    for (; slots_[at] >= 0; at = (at + 1) % kSlots) {
+      if (values[slots_[at]] == value) return slots_[at];
+    }
+    if (values.size() == kMaxCodedValues) return -1;
+    values.push_back(value);
+    return slots_[at] = static_cast<i32>(values.size()) - 1;
+  }
+
+  void put_in_order(i64 n, u8* codes) {
+    std::vector<i32> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](i32 a, i32 b) { return values[a] < values[b]; });
+    u8 rank[256];
+    rank[255] = 255;  // a gap stays one
+    std::vector<double> sorted(values.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      rank[order[i]] = static_cast<u8>(i);
+      sorted[i] = values[order[i]];
+    }
+    values = std::move(sorted);
+    for (i64 i = 0; i < n; ++i) codes[i] = rank[codes[i]];
+  }
+
+  std::array<i32, kSlots> slots_;
+};
+
 template <class Id>
 BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers& buffers) {
   const Column& column = p.columns[f];
@@ -147,24 +205,18 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
     });
     return built;
   }
+  ValueCoder coder;
+  if (coder.run(column, n, static_cast<u8*>(built.allocate(n)))) {
+    info.store = Store::coded;
+    info.n_codes = static_cast<u32>(coder.values.size());
+    info.has_gaps = coder.has_gaps;
+    info.constant = info.n_codes + info.has_gaps < 2;
+    info.code_value = std::move(coder.values);
+    return built;
+  }
   const Ranking ranking = rank_column(column, n, buffers);
   const RankedRow* items = buffers.items.data();
   info.has_gaps = ranking.n_known < n;
-  info.constant = ranking.n_distinct + info.has_gaps < 2;
-  if (ranking.n_distinct <= kMaxCodedValues) {
-    info.store = Store::coded;
-    info.n_codes = ranking.n_distinct;
-    info.code_value.resize(ranking.n_distinct);
-    u8* codes = static_cast<u8*>(built.allocate(n));
-    for (u32 i = 0; i < ranking.n_known; ++i) {
-      codes[items[i].row] = static_cast<u8>(items[i].rank);
-      if (!i || items[i].rank != items[i - 1].rank) {
-        info.code_value[items[i].rank] = column.value(items[i].row);
-      }
-    }
-    for (i64 i = ranking.n_known; i < n; ++i) codes[items[i].row] = 255;
-    return built;
-  }
   info.store = Store::sorted;
   for (u32 i = 0; p.params.data_thresholds && i < ranking.n_known; ++i) {
     if (!i || items[i].rank != items[i - 1].rank) {
