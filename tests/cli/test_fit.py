@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import treewright
+from treewright.cli.fit import LEARNERS
 
 
 def test_fit_writes_a_model_and_says_its_size_error_and_place(command, data, tmp_path):
@@ -155,3 +156,13 @@ def test_a_seed_is_refused_where_nothing_is_drawn(command, data, tmp_path):
     outcome = command(*words, "--output", tmp_path / "m.tw")
     assert outcome.code == 2
     assert "--seed" in outcome.err
+
+
+@pytest.mark.parametrize("learner", sorted(LEARNERS))
+def test_a_model_of_every_learner_is_read_again_and_predicts(command, data, tmp_path, learner):
+    model = tmp_path / "model.tw"
+    fitted = command("fit", data, "--target", "sold", "--learner", learner, "--output", model)
+    assert fitted.code == 0, fitted.err
+    predicted = command("predict", model, data)
+    assert predicted.code == 0, predicted.err
+    assert len(predicted.out.splitlines()) == 1 + 8

@@ -10,8 +10,13 @@ __all__ = ["name_target"]
 
 def name_target(estimator: Any, name: str) -> None:
     """Give a fitted model the name of its target, which ``predict`` ignores and ``show`` prints."""
+
+    def named(model: Any) -> Any:
+        schema = replace(model.schema, target=replace(model.schema.target, name=name))
+        return replace(model, schema=schema)
+
     for part in ("tree_", "rules_"):
         if hasattr(estimator, part):
-            model = getattr(estimator, part)
-            schema = replace(model.schema, target=replace(model.schema.target, name=name))
-            setattr(estimator, part, replace(model, schema=schema))
+            setattr(estimator, part, named(getattr(estimator, part)))
+    if hasattr(estimator, "estimators_"):
+        estimator.estimators_ = [named(model) for model in estimator.estimators_]
