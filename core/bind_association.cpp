@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "association.hpp"
+#include "bind_arrays.hpp"
 #include "module.hpp"
+#include "signals.hpp"
 
 namespace nb = nanobind;
 
@@ -17,19 +19,6 @@ namespace {
 
 template <class T>
 using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-nb::object to_numpy(std::vector<T> values) {
-  auto* owner = new std::vector<T>(std::move(values));
-  nb::capsule capsule(owner, [](void* at) noexcept { delete static_cast<std::vector<T>*>(at); });
-  const std::size_t shape[1] = {owner->size()};
-  return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), 1, shape, capsule));
-}
-
-void check_signals() {
-  nb::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals()) throw nb::python_error();
-}
 
 Form form_of(const std::string& name) {
   return name == "maximum" ? Form::maximum : Form::quadratic;
@@ -45,16 +34,10 @@ class Associator {
     const int hardware = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     n_threads_ = std::clamp(n_threads, 1, hardware);
     for (std::size_t f = 0; f < columns.size(); ++f) {
-      auto a = nb::cast<nb::ndarray<nb::device::cpu, nb::ro>>(columns[f]);
-      Column c;
-      c.data = a.data();
-      c.stride = a.stride(0) * static_cast<i64>(a.itemsize());
+      Column c = read_column(columns[f]);
       c.n_categories = n_categories[f];
       c.ordered = ordered[f];
-      c.type = a.dtype() == nb::dtype<float>()    ? ColumnType::f32
-               : a.dtype() == nb::dtype<double>() ? ColumnType::f64
-                                                  : ColumnType::code;
-      n_rows_ = static_cast<i64>(a.shape(0));
+      n_rows_ = static_cast<i64>(nb::len(nb::object(columns[f])));
       columns_.push_back(c);
     }
     response_.width = width;

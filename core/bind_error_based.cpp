@@ -4,6 +4,7 @@
 #include "bind_arrays.hpp"
 #include "error_based.hpp"
 #include "module.hpp"
+#include "signals.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -99,10 +100,7 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
   PrunedTree out;
   {
     nb::gil_scoped_release release;
-    out = prune_by_errors(p, how, [] {
-      nb::gil_scoped_acquire gil;
-      if (PyErr_CheckSignals()) throw nb::python_error();
-    }, grow_again);
+    out = prune_by_errors(p, how, check_signals, grow_again);
   }
   const std::size_t n = out.source.size();
   nb::dict d;

@@ -13,6 +13,7 @@
 #include "choose/factory.hpp"
 #include "grow.hpp"
 #include "module.hpp"
+#include "signals.hpp"
 
 namespace nb = nanobind;
 
@@ -283,8 +284,8 @@ struct Call {
     }
     const nb::object progress = params["progress"];
     options.poll = [progress](double done) {
+      check_signals();
       nb::gil_scoped_acquire gil;
-      if (PyErr_CheckSignals()) throw nb::python_error();
       if (!progress.is_none()) progress(done);
     };
   }

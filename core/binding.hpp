@@ -1,11 +1,10 @@
-// Arrays in and out of Python, and Ctrl-C, for the files that bind functions.
+// Checked views of arrays, for the files that bind functions.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <new>
 #include <span>
@@ -64,20 +63,5 @@ inline std::span<const std::uint8_t> read_flags(nb::handle array,
   const auto flags = read_vector<bool>(array, owners);
   return {reinterpret_cast<const std::uint8_t*>(flags.data()), flags.size()};
 }
-
-// Answers Ctrl-C from the calling thread, at most every 50 ms: taking the GIL may mean waiting.
-class Signals {
- public:
-  void operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return;
-    nb::gil_scoped_acquire gil;
-    last_ = now;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace treewright

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bind_arrays.hpp"
 #include "measure.hpp"
 #include "module.hpp"
 #include "signals.hpp"
@@ -344,15 +345,6 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-nb::object hand_over(std::vector<T>&& values, std::size_t width = 0) {
-  auto* held = new std::vector<T>(std::move(values));
-  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  const std::size_t n = width ? held->size() / width : held->size();
-  const std::size_t shape[2] = {n, width};
-  return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), width ? 2 : 1, shape, owner));
-}
-
 nb::tuple merge_tables(Matrix tables, Vector<std::int64_t> offset, Vector<std::uint8_t> ordered,
                        Vector<std::int32_t> stop_at, int measure, Vector<double> scores,
                        double alpha_merge, double alpha_resplit, double least, bool keep_path,
@@ -387,8 +379,10 @@ nb::tuple merge_tables(Matrix tables, Vector<std::int64_t> offset, Vector<std::u
         },
         [&] { poll(); });
   }
-  return nb::make_tuple(hand_over(std::move(label)), hand_over(std::move(n_groups)),
-                        hand_over(std::move(tested), 3), hand_over(std::move(path), 3));
+  const std::size_t n_tested = tested.size() / 3, n_steps = path.size() / 3;
+  return nb::make_tuple(to_numpy(std::move(label)), to_numpy(std::move(n_groups)),
+                        to_numpy(std::move(tested), {n_tested, 3}),
+                        to_numpy(std::move(path), {n_steps, 3}));
 }
 
 }  // namespace

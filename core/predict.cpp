@@ -17,6 +17,7 @@
 #include "module.hpp"
 #include "predict.hpp"
 #include "predict_input.hpp"
+#include "signals.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -76,7 +77,7 @@ void run(const Router& router, const Input& input, int n_threads, double extra_w
   // A few rows are done before another Python thread could take over.
   std::optional<nb::gil_scoped_release> release;
   if (work > thread_work / 10) release.emplace();
-  parallel_for((input.n_rows + rows - 1) / rows, team, body, Signals());
+  parallel_for((input.n_rows + rows - 1) / rows, team, body, SignalPoll());
 }
 
 class Predictor {

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "bind_arrays.hpp"
 #include "module.hpp"
 
 namespace nb = nanobind;
@@ -33,16 +34,6 @@ namespace {
 
 using Ids = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-template <class T>
-Out<T> hand_over(std::vector<T>&& values) {
-  auto* held = new std::vector<T>(std::move(values));
-  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Out<T>(held->data(), {held->size()}, owner);
-}
-
 struct TreeView {
   std::int32_t n;
   const std::int32_t* first_child;
@@ -244,13 +235,13 @@ Steps pruning_steps(const TreeView& tree, const double* node_alpha, double toler
 }
 
 template <class Rule>
-Out<double> node_alphas(Ids first, Ids count, Numbers risk, double tolerance, Rule rule) {
+nb::object node_alphas(Ids first, Ids count, Numbers risk, double tolerance, Rule rule) {
   std::vector<double> alpha;
   {
     nb::gil_scoped_release released;
     alpha = rule(TreeView(first, count, risk), tolerance);
   }
-  return hand_over(std::move(alpha));
+  return to_numpy(std::move(alpha));
 }
 
 }  // namespace
@@ -279,10 +270,10 @@ void bind_prune(nb::module_& m) {
           const TreeView tree(first_child, n_children, risk);
           steps = pruning_steps(tree, node_alpha.data(), tolerance);
         }
-        return std::make_tuple(hand_over(std::move(steps.alpha)),
-                               hand_over(std::move(steps.n_leaves)),
-                               hand_over(std::move(steps.risk)),
-                               hand_over(std::move(steps.node_alpha)));
+        return std::make_tuple(to_numpy(std::move(steps.alpha)),
+                               to_numpy(std::move(steps.n_leaves)),
+                               to_numpy(std::move(steps.risk)),
+                               to_numpy(std::move(steps.node_alpha)));
       },
       "first_child"_a.noconvert(), "n_children"_a.noconvert(), "risk"_a.noconvert(),
       "node_alpha"_a.noconvert(), "tolerance"_a,

@@ -24,6 +24,7 @@
 #include "error_based.hpp"
 #include "module.hpp"
 #include "rule_weights.hpp"
+#include "signals.hpp"
 
 namespace treewright {
 namespace {
@@ -161,7 +162,7 @@ class Subset {
 };
 
 // Every subset, by a Gray code; the first of the cheapest.
-std::vector<std::uint8_t> try_all(Subset& subset, std::int64_t n_rules, Signals& signals) {
+std::vector<std::uint8_t> try_all(Subset& subset, std::int64_t n_rules, SignalPoll& signals) {
   std::vector<std::uint8_t> best = subset.chosen();
   double least = subset.cost();
   for (std::uint64_t i = 1; i < std::uint64_t{1} << n_rules; ++i) {
@@ -176,7 +177,7 @@ std::vector<std::uint8_t> try_all(Subset& subset, std::int64_t n_rules, Signals&
 
 // Moves the rule that saves most as long as one saves anything. One look at all rules serves for
 // one move in kRulesPerMove rules, as long as a move still saves half of what it promised.
-void climb(Subset& subset, std::int64_t n_rules, Signals& signals) {
+void climb(Subset& subset, std::int64_t n_rules, SignalPoll& signals) {
   constexpr std::int64_t kRulesPerMove = 500;
   const std::int64_t most_moves = 1 + n_rules / kRulesPerMove;
   std::vector<std::pair<double, std::int64_t>> savings;
@@ -202,7 +203,7 @@ std::vector<std::uint8_t> choose(const Coverage& coverage, std::span<const doubl
                                  double share, double unit, std::int64_t most_exhaustive) {
   const std::int64_t n = coverage.n_rules();
   Subset none(coverage, bits, share, unit);
-  Signals signals;
+  SignalPoll signals;
   if (n <= most_exhaustive) return try_all(none, n, signals);
   Subset all(coverage, bits, share, unit);
   for (std::int64_t r = 0; r < n; ++r) all.flip(r);

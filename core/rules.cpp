@@ -14,6 +14,7 @@
 
 #include "binding.hpp"
 #include "module.hpp"
+#include "signals.hpp"
 #include "threads.hpp"
 
 namespace treewright {
@@ -221,7 +222,7 @@ class Matcher {
     };
     {
       nb::gil_scoped_release release;
-      Signals signals;
+      SignalPoll signals;
       sorted.emplace(model_, input, n_threads, signals);
       parallel_for((n_rules() + chunk - 1) / chunk, n_threads, body, signals);
     }
@@ -262,7 +263,7 @@ class Matcher {
     };
     std::optional<nb::gil_scoped_release> release;
     if (work > thread_work / 10) release.emplace();
-    parallel_for((input.n_rows + max_piece - 1) / max_piece, team, one, Signals());
+    parallel_for((input.n_rows + max_piece - 1) / max_piece, team, one, SignalPoll());
   }
 
   RuleModel model_;

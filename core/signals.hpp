@@ -7,15 +7,19 @@
 
 namespace treewright {
 
-// Answers Ctrl-C about ten times a second; cheaper than taking the GIL after every piece.
+inline void check_signals() {
+  nanobind::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
+
+// The same from the calling thread, at most every 50 ms: taking the GIL may mean waiting.
 class SignalPoll {
  public:
   void operator()() {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
+    if (now - last_ < std::chrono::milliseconds(50)) return;
     last_ = now;
-    nanobind::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+    check_signals();
   }
 
  private:

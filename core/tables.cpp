@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "bind_arrays.hpp"
 #include "module.hpp"
 #include "signals.hpp"
 #include "threads.hpp"
@@ -80,12 +81,9 @@ nb::object tables(const nb::list& columns, const std::vector<std::int64_t>& size
                   const Vector<std::int64_t>& rows, const Target& target, int n_threads) {
   std::int64_t n_cells = 0;
   for (const std::int64_t size : sizes) n_cells += size + 1;
-  auto* held = new std::vector<std::int64_t>(n_cells * target.width, 0);
-  nb::capsule owner(held, [](void* p) noexcept {
-    delete static_cast<std::vector<std::int64_t>*>(p);
-  });
+  std::vector<std::int64_t> found(n_cells * target.width, 0);
   std::vector<Feature> features;
-  std::int64_t* cells = held->data();
+  std::int64_t* cells = found.data();
   for (std::size_t f = 0; f < sizes.size(); ++f) {
     const auto codes = nb::cast<Codes>(columns[f]);
     features.push_back({codes.data(), codes.stride(0), sizes[f], cells});
@@ -97,19 +95,15 @@ nb::object tables(const nb::list& columns, const std::vector<std::int64_t>& size
         static_cast<std::int64_t>(features.size()), std::max(1, n_threads),
         [&](std::int64_t f, int) { count(features[f], rows, target); }, SignalPoll());
   }
-  const std::size_t shape[2] = {static_cast<std::size_t>(n_cells),
-                                static_cast<std::size_t>(target.width)};
-  return nb::cast(nb::ndarray<nb::numpy, std::int64_t>(held->data(), 2, shape, owner));
+  return to_numpy(std::move(found), {static_cast<std::size_t>(n_cells),
+                                     static_cast<std::size_t>(target.width)});
 }
 
 template <class T>
 nb::object bin_codes(nb::ndarray<const T, nb::ndim<1>, nb::device::cpu> column,
                      Vector<double> breaks) {
   const std::int64_t n = static_cast<std::int64_t>(column.shape(0)), stride = column.stride(0);
-  auto* held = new std::vector<std::int32_t>(n);
-  nb::capsule owner(held, [](void* p) noexcept {
-    delete static_cast<std::vector<std::int32_t>*>(p);
-  });
+  std::vector<std::int32_t> codes(n);
   const double* first = breaks.data();
   const double* last = first + breaks.shape(0);
   {
@@ -122,11 +116,10 @@ nb::object bin_codes(nb::ndarray<const T, nb::ndim<1>, nb::device::cpu> column,
       } else {
         code = static_cast<std::int32_t>(std::lower_bound(first, last, x) - first);
       }
-      (*held)[i] = x == x ? code : -1;
+      codes[i] = x == x ? code : -1;
     }
   }
-  const std::size_t shape[1] = {static_cast<std::size_t>(n)};
-  return nb::cast(nb::ndarray<nb::numpy, std::int32_t>(held->data(), 1, shape, owner));
+  return to_numpy(std::move(codes));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Feature
 from treewright.errors import ParameterError
-from treewright.pruning._present import as_frame, html_table, significant, text_table
+from treewright.tree.tables import as_frame, html_table, significant, text_table
 from treewright.tree.values import class_nodes
 
 if TYPE_CHECKING:

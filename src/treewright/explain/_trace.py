@@ -19,10 +19,10 @@ from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import ParameterError
 from treewright.explain._cuts import Cuts, score_cuts
-from treewright.pruning._present import as_frame, html_table, text_table
 from treewright.tree.conditions import branch_conditions, surrogate_conditions
 from treewright.tree.describe import Wording
 from treewright.tree.predict import node_values
+from treewright.tree.tables import as_frame, html_table, text_table
 
 if TYPE_CHECKING:
     from treewright.learners._training import Training

@@ -6,7 +6,10 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["as_frame", "html_table", "text_table"]
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["as_frame", "html_table", "significant", "text_table"]
 
 
 def text_table(columns: Mapping[str, Sequence[str]], index: bool = False) -> str:
@@ -45,3 +48,21 @@ def as_frame(columns: Mapping[str, Any]) -> Any:
     except ImportError:
         return nw.from_dict(dict(columns), backend="pyarrow").to_native()
     return nw.from_dict(dict(columns), backend="pandas").to_native()
+
+
+def significant(values: ArrayLike, digits: int = 5) -> list[str]:
+    """Numbers with the same decimals, as many as the most demanding needs for ``digits``.
+
+    This is how R formats a column: 0.17647059, 0.01960784 and 0.01 become 0.176471,
+    0.019608 and 0.010000.
+    """
+    numbers = np.asarray(values, np.float64).tolist()
+    decimals = 0
+    for number in numbers:
+        if np.isfinite(number) and number != 0:
+            mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
+            used = len(mantissa.partition(".")[2].rstrip("0"))
+            decimals = max(decimals, used - int(exponent))
+    if decimals > digits + 3:  # where R, too, finds the scientific form shorter
+        return [f"{number:.{digits - 1}e}" for number in numbers]
+    return [f"{number:.{decimals}f}" for number in numbers]
