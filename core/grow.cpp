@@ -24,7 +24,7 @@ class Grower : private NodeSplitter {
     std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
     list[0].n_samples = static_cast<i32>(p_.n_rows);
     with_block(root, [&](auto id) { describe(*block_of<decltype(id)>(root), root, list); });
-    if (!is_terminal(list, 0, 0)) {
+    if (!is_terminal(p_, list, 0, 0)) {
       p_.params.max_leaves > 0 ? best_first(std::move(root), list)
                                : depth_first(std::move(root), list);
     }

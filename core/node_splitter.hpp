@@ -10,6 +10,7 @@
 #include "extract.hpp"
 #include "grow.hpp"
 #include "mark.hpp"
+#include "stopping.hpp"
 #include "threads.hpp"
 
 namespace treewright {
@@ -124,61 +125,6 @@ class NodeSplitter {
     if (p_.is_classification() || !node.size()) return;
     record.impurity = describe_numbers(p_, o_.numbers, block, node.begin, node.end,
                                        list.stats_of(node.record), list.values_of(node.record));
-  }
-
-  double risk_of(const NodeList& list, i64 at) const {
-    const i64* stats = list.stats_of(at);
-    if (!p_.is_classification()) {
-      return list[at].impurity * static_cast<double>(stats[0]) / static_cast<double>(p_.total[0]);
-    }
-    const i32 k = p_.targets.n_classes;
-    auto weight = [&](const i64* stats, i32 i) {
-      return static_cast<double>(stats[i]) *
-             (p_.targets.risk_factor.empty() ? 1 : p_.targets.risk_factor[i]);
-    };
-    double total = 0, best = kInf;
-    for (i32 i = 0; i < k; ++i) total += weight(p_.total.data(), i);
-    for (i32 j = 0; j < k; ++j) {
-      double cost = 0;
-      for (i32 i = 0; i < k; ++i) {
-        const double loss = p_.targets.loss.empty() ? i != j : p_.targets.loss[i * k + j];
-        cost += loss * weight(stats, i);
-      }
-      best = std::min(best, cost);
-    }
-    return best / total;
-  }
-
-  bool is_pure(const i64* stats) const {
-    i64 most = 0, total = 0;
-    for (i32 k = 0; k < p_.targets.n_classes; ++k) {
-      most = std::max(most, stats[k]);
-      total += stats[k];
-    }
-    const Params& q = p_.params;
-    return static_cast<double>(total - most) <=
-           std::max(q.slack / p_.weight_unit, q.pure_share * static_cast<double>(total));
-  }
-
-  bool is_terminal(const NodeList& list, i64 at, i32 depth) const {
-    const Params& q = p_.params;
-    const NodeRecord& record = list[at];
-    const i64* stats = list.stats_of(at);
-    if (record.n_samples < q.min_split || record.n_samples < 2 * q.min_leaf ||
-        depth >= q.max_depth) {
-      return true;
-    }
-    if (p_.is_classification()) {
-      if (is_pure(stats)) return true;
-    } else if (!(record.impurity > 0)) {
-      return true;
-    }
-    if (q.min_weight_leaf > 0 &&
-        static_cast<double>(p_.weight_of(stats)) * p_.weight_unit <
-            2 * q.min_weight_leaf - q.slack) {
-      return true;
-    }
-    return q.min_risk >= 0 && risk_of(list, at) <= q.min_risk * (1 + 1e-10);
   }
 
   void poll(i64 finished_rows) {
@@ -471,7 +417,7 @@ class NodeSplitter {
     std::vector<bool> keep(split.n_branches);
     bool any = false, tables = gaps.surrogates_later;
     for (i32 b = 0; b < split.n_branches; ++b) {
-      keep[b] = kids[b].size() > 0 && !is_terminal(list, first + b, node.depth + 1);
+      keep[b] = kids[b].size() > 0 && !is_terminal(p_, list, first + b, node.depth + 1);
       any = any || keep[b];
       tables = tables || (keep[b] && tables_pay(kids[b].size()));
     }
@@ -641,7 +587,7 @@ class NodeSplitter {
           const Id id = parts[b].ids[i];
           stats[block.target.label[id]] += shared_weight(block.target.weight[id], parts[b].share[i]);
         }
-        if (is_terminal(list, kid.record, kid.depth)) continue;
+        if (is_terminal(p_, list, kid.record, kid.depth)) continue;
       }
       block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, parts[b].ids,
                                       parts[b].share.data(), *node.active, scratch);
@@ -652,7 +598,7 @@ class NodeSplitter {
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      if (!block_of<Id>(kids[b]) || is_terminal(list, first + b, node.depth + 1)) continue;
+      if (!block_of<Id>(kids[b]) || is_terminal(p_, list, first + b, node.depth + 1)) continue;
       drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));
