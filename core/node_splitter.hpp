@@ -107,8 +107,8 @@ class NodeSplitter {
     Block<Id>& block = *block_of<Id>(node);
     if (scratch.side.size() < static_cast<std::size_t>(block.n)) scratch.side.resize(block.n);
     NodeView<Id> view{p_, block, node.begin, node.end, stats, {}, node.lower, node.upper,
-                      node.path, node.depth, node.tables.empty() ? nullptr : node.tables.data(),
-                      scratch.side.data()};
+                      node.path, node.depth, node.tables.empty() ? nullptr : node.tables.data()};
+    view.side = scratch.side.data();
     CriterionView& v = view.criterion;
     v.problem = &p_;
     v.n_classes = p_.targets.n_classes;
@@ -163,7 +163,7 @@ class NodeSplitter {
     if (node.tables.empty() && tables_pay(node.size())) {
       node.tables = make_tables(*block_of<Id>(node), node, *node.active, shared, scratch);
     }
-    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
+    NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     const i32 n = static_cast<i32>(node.active->size());
     const i32 wanted = draws(node) ? p_.params.max_features : n;
     std::vector<i32> drawn;
@@ -187,6 +187,7 @@ class NodeSplitter {
       for (i32 i = 0; i < wanted && best.gain < enough; ++i) {
         const Candidate candidate = o_.chooser->best(view, order[i], scratch);
         if (candidate.beats(best)) best = candidate;
+        view.to_beat = std::max(0.0, best.gain);
       }
     }
     // A draw without any admissible split goes on until there is one.
@@ -222,6 +223,17 @@ class NodeSplitter {
     if (view.size() > 64) return kInf;
     if (p_.is_classification()) return o_.chooser->most_gain(view.stats, view.criterion);
     if (o_.own_scale) return kInf;
+    if (o_.numbers == NumberCriterion::squared && p_.unit && p_.targets.n_outputs == 1) {
+      // From the integers that gains are made of: the impurity of the numbers themselves differs
+      // from theirs by more than a tie.
+      double squares = 0;
+      for (i64 i = view.begin; i < view.end; ++i) {
+        const i64 whole = view.block.target.wy[view.block.ids[i]] - view.criterion.centre[0];
+        const double centred = static_cast<double>(whole) - view.criterion.rest[0];
+        squares += centred * centred;
+      }
+      return squares;
+    }
     const double share = static_cast<double>(view.stats[0]) / static_cast<double>(p_.total[0]);
     return record.impurity * share / gain_unit_;
   }
