@@ -178,12 +178,43 @@ class Marker {
     }
   }
 
+  // One break of a continuous feature, the usual case, without a jump per row.
+  template <class Value, class Id>
+  void mark_break(const NodeView<Id>& view, const Split& split, Scratch& scratch) const {
+    const Column& column = p_.columns[split.feature];
+    const double at = split.breaks[0];
+    Marked& marked = scratch.marked;
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = view.block.ids[i];
+      const double value = *reinterpret_cast<const Value*>(column.at(view.block.row(id)));
+      const bool is_gap = value != value;
+      const u8 branch = (split.closed ? value > at : value >= at) != split.reversed;
+      view.side[id] = is_gap ? kUndecided : branch;
+      marked.gaps += is_gap;
+      marked.count[1] += branch & !is_gap;
+    }
+    marked.count[0] = view.size() - marked.gaps - marked.count[1];
+    marked.weight = marked.count;
+    const i64* weight = view.block.target.weight;
+    if (!weight) return;
+    marked.weight.assign(2, 0);
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = view.block.ids[i];
+      if (view.side[id] != kUndecided) marked.weight[view.side[id]] += weight[id];
+    }
+  }
+
   template <class Id>
   void mark_external(const NodeView<Id>& view, const Split& split, Scratch& scratch) {
     const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
     if (wide) scratch.wide.assign(view.block.n, -1);
     Marked& marked = scratch.marked;
     marked.reset(split.n_branches);
+    if (split.kind == SplitKind::breaks && split.n_branches == 2 && split.breaks.size() == 1) {
+      const ColumnType type = p_.columns[split.feature].type;
+      if (type == ColumnType::f32) return mark_break<float>(view, split, scratch);
+      if (type == ColumnType::f64) return mark_break<double>(view, split, scratch);
+    }
     for (i64 i = view.begin; i < view.end; ++i) {
       const Id id = view.block.ids[i];
       const i32 b = branch_of(split, p_.columns, view.block.row(id));
