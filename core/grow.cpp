@@ -138,6 +138,8 @@ class Grower : private NodeSplitter {
     std::vector<Pending> stack, next;
     Ledger ledger(p_, list);
     const bool priced = ledger.is_open() && !o_.ask;
+    // A copy of its own: threads that count references to the same list wait for each other.
+    root.active = std::make_shared<const std::vector<i32>>(*root.active);
     stack.push_back(std::move(root));
     auto drop = [&](i64 count) {
       for (; count > 0; --count) {
