@@ -5,6 +5,7 @@
 
 #include "bind_arrays.hpp"
 #include "bind_grow.hpp"
+#include "bind_splits.hpp"
 #include "error_based.hpp"
 #include "module.hpp"
 #include "part_grower.hpp"
@@ -15,49 +16,6 @@ using namespace nb::literals;
 
 namespace treewright {
 namespace {
-
-template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-std::vector<T> copy(const nb::dict& d, const char* key) {
-  const auto a = nb::cast<Array<T>>(d[key]);
-  return std::vector<T>(a.data(), a.data() + a.shape(0));
-}
-
-// Splits with the way of their gaps.
-std::vector<Split> with_gaps(const FlatSplits& flat, const std::vector<i32>& gap_branch) {
-  std::vector<Split> splits;
-  splits.reserve(gap_branch.size());
-  for (std::size_t i = 0; i < gap_branch.size(); ++i) {
-    splits.push_back(flat[static_cast<i64>(i)]);
-    splits.back().gap_branch = gap_branch[i];
-  }
-  return splits;
-}
-
-std::vector<u8> copy_flags(const nb::dict& d, const char* key) {
-  const auto a = nb::cast<Array<bool>>(d[key]);
-  return std::vector<u8>(a.data(), a.data() + a.shape(0));
-}
-
-// The arrays of the Python Splits.
-FlatSplits read_splits(const nb::dict& d) {
-  FlatSplits s;
-  s.kind = copy<u8>(d, "kind");
-  s.closed = copy_flags(d, "closed");
-  s.reversed = copy_flags(d, "reversed");
-  s.feature = copy<i32>(d, "feature");
-  s.break_offset = copy<i64>(d, "break_offset");
-  s.code_offset = copy<i64>(d, "code_offset");
-  s.term_offset = copy<i64>(d, "term_offset");
-  s.breaks = copy<double>(d, "breaks");
-  s.term_weight = copy<double>(d, "term_weight");
-  s.codes = copy<i32>(d, "codes");
-  s.branches = copy<i32>(d, "branches");
-  s.term_feature = copy<i32>(d, "term_feature");
-  return s;
-}
 
 // The nodes of all trees that were grown again, one tree after another.
 class RegrownNodes {
@@ -98,7 +56,7 @@ ErrorRules read_rules(const nb::dict& d) {
   return rules;
 }
 
-nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32> y,
+nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Flat<i32> y,
                      nb::object weight, i32 n_classes, nb::dict rules, nb::object growth) {
   Prunable p;
   for (const nb::handle column : columns) p.columns.push_back(read_column(column));
@@ -108,9 +66,9 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
   p.label = y.data();
   p.n_rows = static_cast<i64>(y.shape(0));
   p.n_classes = n_classes;
-  Array<double> weights;
+  Flat<double> weights;
   if (!weight.is_none()) {
-    weights = nb::cast<Array<double>>(weight);
+    weights = nb::cast<Flat<double>>(weight);
     p.weight = weights.data();
   }
   const ErrorRules how = read_rules(rules);
@@ -142,7 +100,7 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
   return d;
 }
 
-nb::object weakest_mask(Array<i32> first, Array<i32> count, Array<double> errors,
+nb::object weakest_mask(Flat<i32> first, Flat<i32> count, Flat<double> errors,
                         nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu> empty,
                         double cases) {
   const std::vector<i32> first_child(first.data(), first.data() + first.shape(0));
@@ -157,7 +115,7 @@ nb::object weakest_mask(Array<i32> first, Array<i32> count, Array<double> errors
   return to_numpy(std::move(mask)).attr("view")("bool");
 }
 
-nb::object collapse_mask(Array<i32> first, Array<i32> count, Array<double> errors,
+nb::object collapse_mask(Flat<i32> first, Flat<i32> count, Flat<double> errors,
                          double epsilon) {
   const std::vector<i32> first_child(first.data(), first.data() + first.shape(0));
   const std::vector<i32> n_children(count.data(), count.data() + count.shape(0));

@@ -90,10 +90,9 @@ def prune(
     if branch > tree + slack:
         return pruned
     assert largest is not None
-    if c50 is not None and c50.grow is not None:
-        if largest.value.sum() < 0.95 * value.sum():
-            largest = _grown_again(largest, weight, y, branches, rules, c50)
-            c50 = replace(c50, grow=None)
+    if c50 is not None and c50.grow is not None and largest.value.sum() < 0.95 * value.sum():
+        largest = _grown_again(largest, weight, y, branches, rules, c50)
+        c50 = replace(c50, grow=None)
     return prune(largest, weight, y, branches, rules, c50)
 
 
