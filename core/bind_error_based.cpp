@@ -1,9 +1,14 @@
 // Python's door to error-based pruning.
 #include <nanobind/stl/vector.h>
 
+#include <optional>
+
 #include "bind_arrays.hpp"
+#include "bind_grow.hpp"
+#include "bind_splits.hpp"
 #include "error_based.hpp"
 #include "module.hpp"
+#include "part_grower.hpp"
 #include "signals.hpp"
 
 namespace nb = nanobind;
@@ -12,47 +17,30 @@ using namespace nb::literals;
 namespace treewright {
 namespace {
 
-template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-std::vector<T> copy(const nb::dict& d, const char* key) {
-  const auto a = nb::cast<Array<T>>(d[key]);
-  return std::vector<T>(a.data(), a.data() + a.shape(0));
-}
-
-// The splits of a tree, from the arrays of the Python Splits.
-std::vector<Split> read_splits(const nb::dict& d) {
-  const auto kind = copy<u8>(d, "kind");
-  const auto feature = copy<i32>(d, "feature"), codes = copy<i32>(d, "codes");
-  const auto branches = copy<i32>(d, "branches"), terms = copy<i32>(d, "term_feature");
-  const auto closed = copy<bool>(d, "closed"), reversed = copy<bool>(d, "reversed");
-  const auto breaks = copy<double>(d, "breaks"), weights = copy<double>(d, "term_weight");
-  const auto break_at = copy<i64>(d, "break_offset"), code_at = copy<i64>(d, "code_offset");
-  const auto term_at = copy<i64>(d, "term_offset");
-  std::vector<Split> splits(kind.size());
-  auto range = [](const auto& pool, const std::vector<i64>& at, std::size_t i, auto& to) {
-    to.assign(pool.begin() + at[i], pool.begin() + at[i + 1]);
-  };
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    Split& s = splits[i];
-    s.kind = static_cast<SplitKind>(kind[i]);
-    s.feature = feature[i];
-    s.closed = closed[i];
-    s.reversed = reversed[i];
-    range(breaks, break_at, i, s.breaks);
-    range(codes, code_at, i, s.codes);
-    range(branches, code_at, i, s.branches);
-    range(terms, term_at, i, s.term_feature);
-    range(weights, term_at, i, s.term_weight);
+// The nodes of all trees that were grown again, one tree after another.
+class RegrownNodes {
+ public:
+  Regrown add(FlatTree tree) {
+    const i64 n = static_cast<i64>(tree.first_child.size());
+    for (i64 i = 0; i < n; ++i) splits_.push(tree.splits, i);
+    gap_branch_.insert(gap_branch_.end(), tree.gap_branch.begin(), tree.gap_branch.end());
+    n_gaps_.insert(n_gaps_.end(), tree.n_gaps.begin(), tree.n_gaps.end());
+    return {std::move(tree.first_child), std::move(tree.n_children),
+            with_gaps(tree.splits, tree.gap_branch)};
   }
-  return splits;
-}
 
-void set_gaps(const nb::dict& tree, std::vector<Split>& splits) {
-  const auto gaps = copy<i32>(tree, "default");
-  for (std::size_t i = 0; i < gaps.size(); ++i) splits[i].gap_branch = gaps[i];
-}
+  nb::dict take() {
+    nb::dict d;
+    d["splits"] = splits_dict(std::move(splits_));
+    d["default"] = to_numpy(std::move(gap_branch_));
+    d["n_gaps"] = to_numpy(std::move(n_gaps_));
+    return d;
+  }
+
+ private:
+  FlatSplits splits_;
+  std::vector<i32> gap_branch_, n_gaps_;
+};
 
 ErrorRules read_rules(const nb::dict& d) {
   ErrorRules rules;
@@ -68,33 +56,31 @@ ErrorRules read_rules(const nb::dict& d) {
   return rules;
 }
 
-nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32> y,
-                     nb::object weight, i32 n_classes, nb::dict rules, nb::object regrow) {
+nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Flat<i32> y,
+                     nb::object weight, i32 n_classes, nb::dict rules, nb::object growth) {
   Prunable p;
   for (const nb::handle column : columns) p.columns.push_back(read_column(column));
   p.first_child = copy<i32>(tree, "first_child");
   p.n_children = copy<i32>(tree, "n_children");
-  p.splits = read_splits(splits);
-  set_gaps(tree, p.splits);
+  p.splits = with_gaps(read_splits(splits), copy<i32>(tree, "default"));
   p.label = y.data();
   p.n_rows = static_cast<i64>(y.shape(0));
   p.n_classes = n_classes;
-  Array<double> weights;
+  Flat<double> weights;
   if (!weight.is_none()) {
-    weights = nb::cast<Array<double>>(weight);
+    weights = nb::cast<Flat<double>>(weight);
     p.weight = weights.data();
   }
   const ErrorRules how = read_rules(rules);
+  RegrownNodes regrown;
+  std::optional<GrowCall> call;
+  std::optional<PartGrower> grower;
   Regrow grow_again;
-  if (!regrow.is_none()) {
+  if (!growth.is_none()) {
+    call.emplace(columns, nb::cast<nb::dict>(growth));
+    grower.emplace(call->problem, call->options);
     grow_again = [&](const std::vector<i32>& rows, const std::vector<double>& weights) {
-      nb::gil_scoped_acquire gil;
-      const auto grown = nb::cast<nb::tuple>(regrow(to_numpy(rows), to_numpy(weights)));
-      const auto tree = nb::cast<nb::dict>(grown[0]);
-      Regrown out{copy<i32>(tree, "first_child"), copy<i32>(tree, "n_children"),
-                  read_splits(nb::cast<nb::dict>(grown[1]))};
-      set_gaps(tree, out.splits);
-      return out;
+      return regrown.add(grower->grow(rows, weights));
     };
   }
   PrunedTree out;
@@ -110,10 +96,11 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Array<i32
   d["n_samples"] = to_numpy(std::move(out.n_samples));
   d["value"] = to_numpy(std::move(out.value), {n, static_cast<std::size_t>(n_classes)});
   d["errors"] = to_numpy(std::move(out.errors));
+  d["regrown"] = regrown.take();
   return d;
 }
 
-nb::object weakest_mask(Array<i32> first, Array<i32> count, Array<double> errors,
+nb::object weakest_mask(Flat<i32> first, Flat<i32> count, Flat<double> errors,
                         nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu> empty,
                         double cases) {
   const std::vector<i32> first_child(first.data(), first.data() + first.shape(0));
@@ -128,7 +115,7 @@ nb::object weakest_mask(Array<i32> first, Array<i32> count, Array<double> errors
   return to_numpy(std::move(mask)).attr("view")("bool");
 }
 
-nb::object collapse_mask(Array<i32> first, Array<i32> count, Array<double> errors,
+nb::object collapse_mask(Flat<i32> first, Flat<i32> count, Flat<double> errors,
                          double epsilon) {
   const std::vector<i32> first_child(first.data(), first.data() + first.shape(0));
   const std::vector<i32> n_children(count.data(), count.data() + count.shape(0));
@@ -145,7 +132,7 @@ nb::object collapse_mask(Array<i32> first, Array<i32> count, Array<double> error
 
 void bind_error_based(nb::module_& m) {
   m.def("error_based", &error_based, "columns"_a, "tree"_a, "splits"_a, "y"_a.noconvert(),
-        "weight"_a.none(), "n_classes"_a, "rules"_a, "regrow"_a.none(), "Prune by expected errors.");
+        "weight"_a.none(), "n_classes"_a, "rules"_a, "growth"_a.none(), "Prune by expected errors.");
   m.def("weakest_links", &weakest_mask, "first_child"_a.noconvert(), "n_children"_a.noconvert(),
         "errors"_a.noconvert(), "is_empty"_a.noconvert(), "cases"_a,
         "Nodes that C5.0's global pruning makes leaves.");

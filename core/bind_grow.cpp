@@ -10,8 +10,8 @@
 
 #include "assemble.hpp"
 #include "bind_arrays.hpp"
+#include "bind_grow.hpp"
 #include "choose/factory.hpp"
-#include "grow.hpp"
 #include "module.hpp"
 #include "signals.hpp"
 
@@ -79,13 +79,9 @@ Params read_params(const nb::dict& d) {
   return p;
 }
 
-// Holds what the targets point to.
-struct TargetHolder {
-  Array<i32> label;
-  Array<double> y, weight;
-};
-
-void read_targets(const nb::dict& d, Targets& t, TargetHolder& holder, bool classes) {
+void read_targets(const nb::dict& d, GrowCall& holder) {
+  Targets& t = holder.problem.targets;
+  const bool classes = holder.problem.is_classification();
   if (classes) {
     holder.label = get<Array<i32>>(d, "y");
     t.label = holder.label.data();
@@ -214,23 +210,6 @@ AskPython ask_python(const nb::object& choose) {
   };
 }
 
-nb::dict splits_dict(FlatSplits s) {
-  nb::dict d;
-  d["kind"] = to_numpy(std::move(s.kind));
-  d["feature"] = to_numpy(std::move(s.feature));
-  d["closed"] = to_numpy(std::move(s.closed)).attr("view")("bool");
-  d["reversed"] = to_numpy(std::move(s.reversed)).attr("view")("bool");
-  d["break_offset"] = to_numpy(std::move(s.break_offset));
-  d["breaks"] = to_numpy(std::move(s.breaks));
-  d["code_offset"] = to_numpy(std::move(s.code_offset));
-  d["codes"] = to_numpy(std::move(s.codes));
-  d["branches"] = to_numpy(std::move(s.branches));
-  d["term_offset"] = to_numpy(std::move(s.term_offset));
-  d["term_feature"] = to_numpy(std::move(s.term_feature));
-  d["term_weight"] = to_numpy(std::move(s.term_weight));
-  return d;
-}
-
 nb::dict tree_dict(FlatTree t, std::size_t width) {
   const std::size_t n = t.first_child.size();
   nb::dict d;
@@ -253,59 +232,20 @@ nb::dict tree_dict(FlatTree t, std::size_t width) {
   return d;
 }
 
-// Everything a call needs, read from Python with the GIL held.
-struct Call {
-  Problem problem;
-  GrowOptions options;
-  TargetHolder holder;
-  std::unique_ptr<Chooser> chooser;
-
-  Call(const nb::list& columns, const nb::dict& params) {
-    problem.params = read_params(params);
-    problem.columns = read_columns(columns, params, problem.n_rows);
-    for (const nb::handle values : nb::cast<nb::list>(params["cut_values"])) {
-      // the list in `params` keeps the arrays alive as long as the call
-      const auto a = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig>>(values);
-      problem.cut_values.emplace_back(a.data(), a.shape(0));
-    }
-    read_targets(params, problem.targets, holder, problem.is_classification());
-    const auto criterion = get<std::string>(params, "criterion");
-    options.own_scale = criterion == "user";
-    problem.squares = options.own_scale && !problem.is_classification();
-    options.numbers = number_criterion(criterion);
-    if (options.numbers == NumberCriterion::absolute) shift_to_medians();
-    const nb::object choose = params["choose"];
-    if (choose.is_none()) {
-      chooser = chooser_for(params, problem);
-      options.chooser = chooser.get();
-    } else {
-      options.ask = ask_python(choose);
-      problem.searchable = false;
-    }
-    const nb::object progress = params["progress"];
-    options.poll = [progress](double done) {
-      check_signals();
-      nb::gil_scoped_acquire gil;
-      if (!progress.is_none()) progress(done);
-    };
+// Absolute error does not change under a shift; sums of y near zero keep more digits.
+void shift_to_medians(Problem& problem) {
+  Targets& t = problem.targets;
+  std::vector<double> column(problem.n_rows);
+  for (i32 o = 0; o < t.n_outputs; ++o) {
+    for (i64 i = 0; i < problem.n_rows; ++i) column[i] = t.y[i * t.n_outputs + o];
+    const auto middle = column.begin() + problem.n_rows / 2;
+    std::nth_element(column.begin(), middle, column.end());
+    t.shift.push_back(*middle);
   }
-
- private:
-  // Absolute error does not change under a shift; sums of y near zero keep more digits.
-  void shift_to_medians() {
-    Targets& t = problem.targets;
-    std::vector<double> column(problem.n_rows);
-    for (i32 o = 0; o < t.n_outputs; ++o) {
-      for (i64 i = 0; i < problem.n_rows; ++i) column[i] = t.y[i * t.n_outputs + o];
-      const auto middle = column.begin() + problem.n_rows / 2;
-      std::nth_element(column.begin(), middle, column.end());
-      t.shift.push_back(*middle);
-    }
-  }
-};
+}
 
 nb::dict grow_tree(nb::list columns, nb::dict params) {
-  Call call(columns, params);
+  GrowCall call(columns, params);
   FlatTree tree;
   {
     nb::gil_scoped_release release;
@@ -318,7 +258,7 @@ nb::dict grow_tree(nb::list columns, nb::dict params) {
 
 // The best candidate of each feature over all rows given, and surrogates of one of them.
 nb::list score_candidates(nb::list columns, nb::dict params, i32 primary) {
-  Call call(columns, params);
+  GrowCall call(columns, params);
   std::vector<std::pair<Candidate, Split>> found;
   std::vector<Surrogate> surrogates;
   {
@@ -341,6 +281,8 @@ nb::list score_candidates(nb::list columns, nb::dict params, i32 primary) {
     d["feature"] = candidate.feature;
     d["found"] = candidate.kind != CandidateKind::none;
     d["gain"] = split.gain;
+    d["bits"] = candidate.bits;  // Quinlan's choosers only
+    d["split_info"] = candidate.split_info;
     d["gaps_left"] = candidate.gaps_left;
     nb::list rows;
     if (candidate.feature == primary) {
@@ -359,6 +301,53 @@ nb::list score_candidates(nb::list columns, nb::dict params, i32 primary) {
 }
 
 }  // namespace
+
+GrowCall::GrowCall(const nb::list& arrays, const nb::dict& params) {
+  problem.params = read_params(params);
+  problem.columns = read_columns(arrays, params, problem.n_rows);
+  for (const nb::handle values : nb::cast<nb::list>(params["cut_values"])) {
+    // the list in `params` keeps the arrays alive as long as the call
+    const auto a = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig>>(values);
+    problem.cut_values.emplace_back(a.data(), a.shape(0));
+  }
+  read_targets(params, *this);
+  const auto criterion = get<std::string>(params, "criterion");
+  options.own_scale = criterion == "user";
+  problem.squares = options.own_scale && !problem.is_classification();
+  options.numbers = number_criterion(criterion);
+  if (options.numbers == NumberCriterion::absolute) shift_to_medians(problem);
+  const nb::object choose = params["choose"];
+  if (choose.is_none()) {
+    chooser = chooser_for(params, problem);
+    options.chooser = chooser.get();
+  } else {
+    options.ask = ask_python(choose);
+    problem.searchable = false;
+  }
+  const nb::object progress = params["progress"];
+  options.poll = [progress](double done) {
+    check_signals();
+    nb::gil_scoped_acquire gil;
+    if (!progress.is_none()) progress(done);
+  };
+}
+
+nb::dict splits_dict(FlatSplits s) {
+  nb::dict d;
+  d["kind"] = to_numpy(std::move(s.kind));
+  d["feature"] = to_numpy(std::move(s.feature));
+  d["closed"] = to_numpy(std::move(s.closed)).attr("view")("bool");
+  d["reversed"] = to_numpy(std::move(s.reversed)).attr("view")("bool");
+  d["break_offset"] = to_numpy(std::move(s.break_offset));
+  d["breaks"] = to_numpy(std::move(s.breaks));
+  d["code_offset"] = to_numpy(std::move(s.code_offset));
+  d["codes"] = to_numpy(std::move(s.codes));
+  d["branches"] = to_numpy(std::move(s.branches));
+  d["term_offset"] = to_numpy(std::move(s.term_offset));
+  d["term_feature"] = to_numpy(std::move(s.term_feature));
+  d["term_weight"] = to_numpy(std::move(s.term_weight));
+  return d;
+}
 
 void bind_grow(nb::module_& m) {
   m.def("grow", &grow_tree, nb::arg("columns"), nb::arg("params"));

@@ -6,7 +6,7 @@
 #include <memory>
 #include <numeric>
 
-#include "route.hpp"
+#include "divide.hpp"
 
 namespace treewright {
 
@@ -23,99 +23,14 @@ double added_errors(double cases, double errors, const ErrorRules& r) {
   return cases * limit - errors;
 }
 
-std::vector<u8> collapsible(const std::vector<i32>& first_child,
-                            const std::vector<i32>& n_children,
-                            const std::vector<double>& errors, double epsilon) {
-  std::vector<double> below = errors;
-  std::vector<u8> mark(errors.size(), 0);
-  for (std::size_t t = errors.size(); t-- > 0;) {
-    if (!n_children[t]) continue;
-    double sum = 0;
-    for (i32 b = 0; b < n_children[t]; ++b) sum += below[first_child[t] + b];
-    mark[t] = sum >= errors[t] - epsilon;
-    below[t] = mark[t] ? errors[t] : sum;
-  }
-  return mark;
-}
-
-std::vector<u8> weakest_links(const std::vector<i32>& first_child,
-                              const std::vector<i32>& n_children,
-                              const std::vector<double>& errors, const std::vector<u8>& is_empty,
-                              double cases) {
-  const i64 n = static_cast<i64>(errors.size());
-  std::vector<u8> cut(n, 0), inside(n);
-  std::vector<double> below(n);
-  std::vector<i64> leaves(n);
-  double allowed = -1, spent = 0;
-  const double slack = 1e-9;
-  for (;;) {
-    for (i64 t = n; t-- > 0;) {
-      const bool leaf = !n_children[t] || cut[t];
-      below[t] = leaf ? errors[t] : 0;
-      leaves[t] = leaf ? !is_empty[t] : 0;
-      for (i32 b = 0; !leaf && b < n_children[t]; ++b) {
-        below[t] += below[first_child[t] + b];
-        leaves[t] += leaves[first_child[t] + b];
-      }
-    }
-    if (allowed < 0) allowed = std::sqrt(std::max(below[0] * (1 - below[0] / cases), 0.0));
-    auto link = [&](i64 t) {
-      const double added = errors[t] - below[t];
-      if (!n_children[t] || cut[t] || added > allowed + slack) {
-        return std::numeric_limits<double>::infinity();
-      }
-      return added / static_cast<double>(std::max<i64>(leaves[t] - 1, 1));
-    };
-    double weakest = std::numeric_limits<double>::infinity();
-    std::fill(inside.begin(), inside.end(), 0);
-    for (i64 t = 0; t < n; ++t) {
-      if (!inside[t]) weakest = std::min(weakest, link(t));
-      for (i32 b = 0; b < n_children[t]; ++b) inside[first_child[t] + b] = inside[t] || cut[t];
-    }
-    if (weakest == std::numeric_limits<double>::infinity()) return cut;
-    // The topmost of the weakest links; what lies below them goes with them.
-    std::vector<i64> chosen;
-    double added = 0;
-    for (i64 t = 0; t < n; ++t) {
-      const bool go = !inside[t] && link(t) <= weakest + 1e-6;
-      if (go) {
-        chosen.push_back(t);
-        added += errors[t] - below[t];
-      }
-      for (i32 b = 0; b < n_children[t]; ++b) {
-        inside[first_child[t] + b] = inside[t] || go || cut[t];
-      }
-    }
-    if (spent + added > allowed + slack) return cut;
-    spent += added;
-    for (i64 t : chosen) cut[t] = 1;
-  }
-}
-
 namespace {
-
-struct Item {
-  i32 row;
-  i64 weight;  // scaled
-};
-
-struct Range {
-  Item* items = nullptr;
-  i64 n = 0;
-};
-
-// Entries of a node divided among its branches: gaps first, then branch by branch.
-struct Division {
-  Range gaps;
-  std::vector<Range> known;
-  std::vector<double> share;  // of the known weight
-};
 
 class Pruner {
  public:
   Pruner(const Prunable& tree, const ErrorRules& rules, const std::function<void()>& poll,
          const Regrow& regrow)
-      : t_(tree), rules_(rules), poll_(poll), regrow_(regrow), splits_(tree.splits) {
+      : t_(tree), rules_(rules), poll_(poll), regrow_(regrow), splits_(tree.splits),
+        divider_(tree.columns) {
     const i64 n = static_cast<i64>(t_.first_child.size());
     nodes_.resize(n);
     for (i64 i = 0; i < n; ++i) {
@@ -185,57 +100,17 @@ class Pruner {
     return errors + added_errors(cases, errors, rules_);
   }
 
-  // Sorts a range by the branches of a split, in place.
   Division divide(const Split& split, i32 n_branches, Range range) {
-    const i64 n = range.n;
-    branch_.resize(n);
-    std::vector<i64> start(n_branches + 2, 0);
-    for (i64 i = 0; i < n; ++i) {
-      i32 b = branch_of(split, t_.columns, range.items[i].row);
-      if (b == kNoBranch && split.gap_branch >= 0) b = split.gap_branch;
-      branch_[i] = b + 1;  // a gap that goes every way: 0
-      ++start[branch_[i] + 1];
-    }
-    for (i32 b = 0; b <= n_branches; ++b) start[b + 1] += start[b];
-    sorted_.resize(n);
-    std::vector<i64> at(start.begin(), start.end() - 1);
-    for (i64 i = 0; i < n; ++i) sorted_[at[branch_[i]]++] = range.items[i];
-    std::copy(sorted_.begin(), sorted_.begin() + n, range.items);
-    Division out;
-    out.gaps = {range.items, start[1]};
-    std::vector<i64> weight(n_branches, 0);
-    i64 total = 0;
-    for (i32 b = 0; b < n_branches; ++b) {
-      out.known.push_back({range.items + start[b + 1], start[b + 2] - start[b + 1]});
-      for (i64 i = start[b + 1]; i < start[b + 2]; ++i) weight[b] += range.items[i].weight;
-      total += weight[b];
-    }
-    for (i64 w : weight) {
-      out.share.push_back(total ? static_cast<double>(w) / static_cast<double>(total)
-                                : 1.0 / n_branches);
-    }
-    if (poll_ && (work_ += n) > 1000000) {
+    if (poll_ && (work_ += range.n) > 1000000) {
       work_ = 0;
       poll_();
     }
-    return out;
+    return divider_.divide(split, n_branches, range);
   }
 
-  // Entries of one branch: a part of the range, or a copy where gaps come in with their share.
-  Range branch_range(const Division& d, i32 b, std::unique_ptr<std::vector<Item>>& own) const {
-    if (!d.gaps.n || !(d.share[b] > 0)) return d.known[b];
-    own = std::make_unique<std::vector<Item>>();
-    own->reserve(d.gaps.n + d.known[b].n);
-    for (i64 i = 0; i < d.gaps.n; ++i) {
-      const Item& gap = d.gaps.items[i];
-      own->push_back({gap.row, std::llrint(static_cast<double>(gap.weight) * d.share[b])});
-    }
-    own->insert(own->end(), d.known[b].items, d.known[b].items + d.known[b].n);
-    return {own->data(), static_cast<i64>(own->size())};
-  }
-
-  // Expected errors of a subtree if the entries of `range` were sent down it.
-  double errors_below(i32 root, Range range) {
+  // Expected errors of a subtree if the entries of `range` were sent down it. No leaf makes fewer
+  // than none, so once there are more than `enough` the rest need not be counted.
+  double errors_below(i32 root, Range range, double enough) {
     struct Part {
       i32 node;
       Range range;
@@ -245,7 +120,7 @@ class Pruner {
     stack.push_back({root, range, nullptr});
     std::vector<i64> counts(t_.n_classes);
     double sum = 0;
-    while (!stack.empty()) {
+    while (!stack.empty() && sum <= enough) {
       Part part = std::move(stack.back());
       stack.pop_back();
       if (!part.range.n) continue;
@@ -258,7 +133,7 @@ class Pruner {
       const Division d = divide(splits_[node.source], node.n_children, part.range);
       for (i32 b = 0; b < node.n_children; ++b) {
         std::unique_ptr<std::vector<Item>> own;
-        const Range child = branch_range(d, b, own);
+        const Range child = d.branch(b, own);
         std::shared_ptr<std::vector<Item>> held = std::move(own);
         if (!held) held = part.own;
         stack.push_back({node.first_child + b, child, held});
@@ -295,7 +170,7 @@ class Pruner {
         Frame child;
         child.node = node.first_child + frame.next;
         child.may_regrow = frame.may_regrow;
-        child.range = branch_range(frame.division, frame.next++, child.own);
+        child.range = frame.division.branch(frame.next++, child.own);
         open(child);
         stack.push_back(std::move(child));
         continue;
@@ -383,7 +258,7 @@ class Pruner {
     std::vector<Regrown> grown;
     for (i32 b = 0; b < n; ++b) {
       std::unique_ptr<std::vector<Item>> own;
-      const Range range = branch_range(d, b, own);
+      const Range range = d.branch(b, own);
       std::vector<i32> rows(range.n);
       std::vector<double> weights(range.n);
       for (i64 i = 0; i < range.n; ++i) {
@@ -424,9 +299,12 @@ class Pruner {
     if (rules_.c50) frame.below = pooled_errors(frame);
     node.errors = frame.below;
     if (!rules_.prune) return true;
-    const double branch = may_raise(frame) ? errors_below(frame.largest, frame.range)
-                                           : std::numeric_limits<double>::max();
     auto no_worse = [&](double a, double b) { return a <= b + 0.1 + rules_.tolerance; };
+    // A branch with more errors than this is not raised, and is no reason against a leaf that is no
+    // worse than the subtree.
+    const double enough = frame.below + 0.1 + rules_.tolerance;
+    const double branch = may_raise(frame) ? errors_below(frame.largest, frame.range, enough)
+                                           : std::numeric_limits<double>::max();
     if (no_worse(leaf, branch) && no_worse(leaf, frame.below)) {
       node.n_children = 0;
       node.errors = leaf;
@@ -482,11 +360,11 @@ class Pruner {
   const std::function<void()>& poll_;
   const Regrow& regrow_;
   std::vector<Split> splits_;
+  Divider divider_;
   double unit_ = 1;
   std::vector<Node> nodes_;
   std::vector<i64> counts_;
-  std::vector<Item> all_, sorted_;
-  std::vector<i32> branch_;
+  std::vector<Item> all_;
   i64 work_ = 0;
 };
 

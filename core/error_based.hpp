@@ -3,9 +3,7 @@
 //
 // The errors of a leaf are its training errors plus what an upper confidence limit of the binomial
 // distribution adds. Raising a branch sends the rows of the whole node down that branch, so the
-// pruner needs the training rows. They lie in one array of (row, weight) entries; the entries of a
-// node are a range of it, and splitting a node sorts its range by branch. Only below a gap, which
-// goes down every branch, do children need entries of their own.
+// pruner needs the training rows (divide.hpp).
 //
 // C5.0 raises the largest branch that is not a leaf, unless it is small or cuts the same feature
 // again. A raised branch that had not nearly all rows keeps its test, and what lies below is grown

@@ -14,6 +14,8 @@ void bind_predict(nanobind::module_& m);
 void bind_prune(nanobind::module_& m);
 void bind_tables(nanobind::module_& m);
 void bind_rule_choice(nanobind::module_& m);
+void bind_rule_utility(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
+void bind_soft(nanobind::module_& m);
 
 }  // namespace treewright

@@ -54,6 +54,23 @@ struct FlatSplits {
     term_offset.push_back(static_cast<i64>(term_feature.size()));
   }
 
+  Split operator[](i64 i) const {
+    Split s;
+    auto range = [i](auto& to, const auto& pool, const std::vector<i64>& offset) {
+      to.assign(pool.begin() + offset[i], pool.begin() + offset[i + 1]);
+    };
+    s.kind = static_cast<SplitKind>(kind[i]);
+    s.feature = feature[i];
+    s.closed = closed[i];
+    s.reversed = reversed[i];
+    range(s.breaks, breaks, break_offset);
+    range(s.codes, codes, code_offset);
+    range(s.branches, branches, code_offset);
+    range(s.term_feature, term_feature, term_offset);
+    range(s.term_weight, term_weight, term_offset);
+    return s;
+  }
+
   void reserve(std::size_t n) {
     for (auto* bytes : {&kind, &closed, &reversed}) bytes->reserve(n);
     feature.reserve(n);

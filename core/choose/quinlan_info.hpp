@@ -5,6 +5,8 @@
 // classes one by one in single precision, as release 8 of C4.5 does; its rounding decides ties.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -12,7 +14,7 @@
 
 namespace treewright {
 
-// x·log2(x) of scaled weights: a table where every weight is one.
+// x·log2(x) of scaled weights: from a table where the weight is a whole number of rows.
 class Terms {
  public:
   void prepare(const Problem& p) {
@@ -20,25 +22,42 @@ class Terms {
     const double total = static_cast<double>(p.weight_of(p.total.data())) * unit_;
     // Largest power of two that keeps every sum of terms below 2^61.
     grid_ = std::ldexp(1.0, 60 - static_cast<int>(std::ceil(std::log2(term(total) + 2))));
+    // One row is 2^shift_ scaled units, if it is a whole number of them.
+    int exponent = 0;
+    std::frexp(unit_, &exponent);
+    shift_ = 1 - exponent;
     table_.clear();
     fixed_.clear();
-    for (i64 x = 0; p.unit && x <= p.n_rows; ++x) {
+    if (shift_ < 0 || shift_ > 62) return;
+    const i64 most = std::min<i64>(p.n_rows, static_cast<i64>(total));
+    table_.reserve(most + 1);
+    fixed_.reserve(most + 1);
+    for (i64 x = 0; x <= most; ++x) {
       table_.push_back(term(static_cast<double>(x)));
       fixed_.push_back(std::llrint(table_.back() * grid_));
     }
   }
 
   double of(i64 x) const {
-    return table_.empty() ? term(static_cast<double>(x) * unit_) : table_[x];
+    return is_whole(x) ? table_[x >> shift_] : term(static_cast<double>(x) * unit_);
   }
-  i64 fixed(i64 x) const { return fixed_.empty() ? std::llrint(of(x) * grid_) : fixed_[x]; }
+  i64 fixed(i64 x) const {
+    return is_whole(x) ? fixed_[x >> shift_]
+                       : std::llrint(term(static_cast<double>(x) * unit_) * grid_);
+  }
   double grid() const { return grid_; }
   double weight(i64 x) const { return static_cast<double>(x) * unit_; }
 
  private:
   static double term(double x) { return x > 0 ? x * std::log2(x) : 0; }
 
+  // Whether the table has it: no bit below that of one row, and not too many rows.
+  bool is_whole(i64 x) const {
+    return static_cast<u64>(std::rotr(static_cast<u64>(x), shift_)) < table_.size();
+  }
+
   double unit_ = 1, grid_ = 1;
+  int shift_ = 0;
   std::vector<double> table_;
   std::vector<i64> fixed_;
 };

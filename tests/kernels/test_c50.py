@@ -9,8 +9,12 @@ from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.kernels import error_based as compiled
 from treewright.kernels.reference import c50 as twin
-from treewright.learners._c50_tree import TreeSettings, tree_recipe
+from treewright.kernels.reference.error_based import C50, Part, prune
+from treewright.learners._c50_tree import Cases, TreeSettings, build_tree, tree_recipe
+from treewright.pruning._error_based import error_rules
 from treewright.tree.grow import grow
+from treewright.tree.recipe import Recipe
+from treewright.tree.tree import Tree
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -71,3 +75,99 @@ def test_global_pruning_cuts_the_links_that_the_twin_cuts(seed: int) -> None:
             errors[node] = below.sum() + rng.integers(0, 3)
     arguments = (first, count, errors, empty, 100.0 + errors[0])
     assert np.array_equal(compiled.weakest_links(*arguments), twin.weakest_links(*arguments))
+
+
+def sample(seed: int, n: int = 220) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """Mixed columns with gaps and three classes that hang on products, which raises subtrees."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 4)).round(1)
+    x[rng.random(x.shape) < 0.06] = np.nan
+    words = rng.choice(["a", "b", "c", "d"], n).astype(object)
+    words[rng.random(n) < 0.06] = None
+    z = np.nan_to_num(x)
+    signal = z[:, 0] * z[:, 1] + z[:, 2] * (words == "a") + rng.normal(0, 0.7, n)
+    columns = {f"x{k}": x[:, k] for k in range(4)} | {"words": words}
+    return columns, np.digitize(signal, [-0.3, 0.6]).astype(np.int32), rng.integers(1, 4, n) / 2.0
+
+
+class Forest:
+    """A tree and those grown again for it, with nodes counted through all of them."""
+
+    def __init__(self, cases: Cases, recipe: Recipe) -> None:
+        self.cases, self.recipe = cases, recipe
+        self.trees: list[Tree] = []
+        self.offsets: list[int] = []
+
+    def grow(self, weight: np.ndarray | None) -> Part:
+        rows = np.arange(len(self.cases.y)) if weight is None else np.flatnonzero(weight > 0)
+        each = self.cases.weight if weight is None else weight[rows]
+        part = self.cases.take(rows, each)
+        tree = grow(
+            part.table,
+            part.y,
+            self.recipe,
+            target=part.target,
+            sample_weight=each,
+            cut_values=self.cases.values,
+        )
+        self.offsets.append(sum(t.n_nodes for t in self.trees))
+        self.trees.append(tree)
+        return self._part(tree, self.offsets[-1], 0)
+
+    def _part(self, tree: Tree, offset: int, node: int) -> Part:
+        below = tuple(self._part(tree, offset, child) for child in tree.children(node))
+        return Part(offset + node, branches=below)
+
+    def node(self, source: int) -> tuple[Tree, int]:
+        at = int(np.searchsorted(self.offsets, source, side="right")) - 1
+        return self.trees[at], source - self.offsets[at]
+
+    def branches(self, source: int) -> np.ndarray:
+        tree, node = self.node(source)
+        column = np.asarray(self.cases.table.columns[tree.splits.feature[node]])
+        breaks = tree.splits.node_breaks(node)
+        if len(breaks):
+            return np.where(np.isnan(column), -1, column > breaks[0]).astype(np.int64)
+        codes, to = tree.splits.node_codes(node), tree.splits.node_branches(node)
+        lookup = dict(zip(codes, to, strict=True))
+        return np.array([lookup.get(code, -1) for code in column])
+
+    def same_cut(self, a: int, b: int) -> bool:
+        (tree, i), (other, j) = self.node(a), self.node(b)
+        cuts = len(tree.splits.node_breaks(i)) and len(other.splits.node_breaks(j))
+        return bool(cuts) and tree.splits.feature[i] == other.splits.feature[j]
+
+
+def assert_same(tree: Tree, part: Part, node: int = 0) -> None:
+    np.testing.assert_allclose(tree.value[node], part.value, rtol=1e-9, atol=1e-9)
+    children = list(tree.children(node))
+    assert len(children) == len(part.branches)
+    for child, below in zip(children, part.branches, strict=True):
+        assert_same(tree, below, child)
+
+
+@pytest.mark.parametrize("grow_again", [True, False])
+@pytest.mark.parametrize("seed", range(25))
+def test_local_pruning_and_growing_again_are_those_of_the_twin(seed, grow_again):
+    columns, y, weight = sample(seed)
+    cases = Cases(encode(columns), y, Target("y", (0, 1, 2)), weight if seed % 2 else None)
+    recipe = tree_recipe(TreeSettings(), cases.total)
+    forest = Forest(cases, recipe)
+    start = forest.grow(None)
+    rules = error_rules(0.25, "release8", True) | {"n_classes": 3}
+    each = np.ones(len(y)) if cases.weight is None else cases.weight
+    c50 = C50(2.0, forest.same_cut, forest.grow if grow_again else None)
+    expected = prune(start, each, y, forest.branches, rules, c50)
+    settings = TreeSettings(global_pruning=False)
+    assert_same(build_tree(cases, settings, grow_again=grow_again), expected)
+
+
+def test_the_samples_of_the_comparison_have_something_grown_again():
+    changed = 0
+    for seed in range(25):
+        columns, y, weight = sample(seed)
+        cases = Cases(encode(columns), y, Target("y", (0, 1, 2)), weight if seed % 2 else None)
+        settings = TreeSettings(global_pruning=False)
+        again, once = (build_tree(cases, settings, grow_again=g) for g in (True, False))
+        changed += again.n_nodes != once.n_nodes or not np.array_equal(again.value, once.value)
+    assert changed >= 3

@@ -8,7 +8,7 @@ import pytest
 from tests.kernels.test_rules import SCHEMA, both, random_columns, random_condition
 from treewright.kernels.reference import rule_learning as twin
 from treewright.kernels.reference import rules as matching
-from treewright.kernels.rules import choose_rules, error_rate
+from treewright.kernels.rules import choose_rules, error_rate, rank_rules
 from treewright.rules._matching import collect_tests
 
 LIMIT = (0.25, 0.6925, 0.67)
@@ -116,3 +116,28 @@ def test_rows_out_of_range_are_refused():
             choose_rules(
                 np.array(offset), np.array(rows), is_class, np.empty(0), np.ones(1), 0.5, 8
             )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_utility_is_that_of_the_twin(seed):
+    rng = np.random.default_rng(seed)
+    n, n_rules, n_classes = 120, int(rng.integers(1, 15)), int(rng.integers(2, 4))
+    covers = rng.random((n_rules, n)) < 0.2
+    label = rng.integers(0, n_classes, n_rules).astype(np.int32)
+    # sums of eighths are exact, whatever their order
+    strength = rng.integers(1, 8, n_rules) / 8.0
+    y = rng.integers(0, n_classes, n).astype(np.int32)
+    weight = rng.integers(1, 4, n).astype(float)
+    offset = np.concatenate([[0], np.cumsum(covers.sum(axis=1))])
+    rows = np.concatenate([np.flatnonzero(c) for c in covers])
+    order, errors = rank_rules(offset, rows, label, strength, y, weight, n_classes, 0)
+    expected = twin.rank_rules(covers, label, strength, y, weight, n_classes, 0)
+    assert (order.tolist(), errors.tolist()) == expected
+
+
+def test_rules_over_rows_that_do_not_exist_are_refused():
+    one = np.ones(1)
+    with pytest.raises(ValueError, match="out of range"):
+        rank_rules([0, 1], [5], [0], one, [0, 1], np.ones(2), 2, 0)
+    with pytest.raises(ValueError, match="do not fit"):
+        rank_rules([0, 2], [0], [0], one, [0, 1], np.ones(2), 2, 0)

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from treewright.kernels import _core
 from treewright.kernels._core import Predictor, RuleMatcher, float_flags
 
-__all__ = ["Predictor", "RuleMatcher", "candidates", "float_flags", "grow"]
+__all__ = ["Predictor", "RuleMatcher", "candidates", "check_growth", "float_flags", "grow"]
 
 MAX_CLASSES = 65535
 
 
-def _check(columns: Sequence[NDArray[Any]], params: Mapping[str, Any]) -> None:
+def check_growth(columns: Sequence[NDArray[Any]], params: Mapping[str, Any]) -> None:
     """Refuse arrays that the core would read out of bounds."""
     n_rows = len(columns[0])
     for column, n_categories in zip(columns, params["n_categories"], strict=True):
@@ -41,7 +41,7 @@ def _check(columns: Sequence[NDArray[Any]], params: Mapping[str, Any]) -> None:
 
 def grow(columns: Sequence[NDArray[Any]], params: dict[str, Any]) -> dict[str, Any]:
     """Grow a tree; see ``core/grow.hpp``."""
-    _check(columns, params)
+    check_growth(columns, params)
     return _core.grow(list(columns), params)
 
 
@@ -49,5 +49,5 @@ def candidates(
     columns: Sequence[NDArray[Any]], params: dict[str, Any], primary: int
 ) -> list[dict[str, Any]]:
     """Score the best split of every feature over all rows given."""
-    _check(columns, params)
+    check_growth(columns, params)
     return _core.candidates(list(columns), params, primary)

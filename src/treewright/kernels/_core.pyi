@@ -126,6 +126,16 @@ def choose_rules(
     share: float,
     most_exhaustive: int,
 ) -> NDArray[np.uint8]: ...
+def rank_rules(
+    rule_offset: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    label: NDArray[np.int32],
+    strength: NDArray[np.float64],
+    y: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    n_classes: int,
+    other: int,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def error_rate(
     covered: NDArray[np.float64],
     wrong: NDArray[np.float64],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 import treewright.kernels._core as _compiled
+from treewright import kernels
 
 __all__ = ["collapsible", "error_based", "weakest_links"]
 
@@ -23,12 +24,12 @@ def error_based(
     weight: NDArray[np.float64] | None,
     n_classes: int,
     rules: Mapping[str, Any],
-    regrow: Callable[..., tuple[dict[str, Any], dict[str, Any]]] | None = None,
-) -> dict[str, NDArray[Any]]:
+    growth: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """Prune a tree by expected errors; the arrays are those of a checked Tree and Table.
 
-    ``regrow(rows, weights)`` grows a tree from some of the rows and returns its nodes and splits;
-    with it, raised branches are grown again as C5.0 does.
+    With ``growth``, the parameters that the tree was grown with, raised branches are grown again
+    as C5.0 does; ``"regrown"`` of the result holds the nodes of all trees grown so.
     """
     n_rows = len(y)
     if any(column.ndim != 1 or len(column) != n_rows for column in columns):
@@ -40,8 +41,10 @@ def error_based(
     feature = splits["feature"]
     if len(feature) != len(tree["first_child"]) or feature.max(initial=-1) >= len(columns):
         raise ValueError("splits and nodes do not belong together")
+    if growth is not None:
+        kernels.check_growth(columns, growth)
     return cast(
-        dict[str, NDArray[Any]],
+        dict[str, Any],
         _core.error_based(
             list(columns),
             dict(tree),
@@ -50,7 +53,7 @@ def error_based(
             None if weight is None else np.ascontiguousarray(weight, np.float64),
             n_classes,
             {"c50": False, "min_items": 2.0, **rules},
-            regrow,
+            growth,
         ),
     )
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from treewright.kernels import _core
 
-__all__ = ["choose_rules", "error_rate"]
+__all__ = ["choose_rules", "error_rate", "rank_rules"]
 
 Floats = NDArray[np.float64]
 
@@ -47,4 +47,31 @@ def error_rate(covered: Floats, wrong: Floats, confidence: float, z: float, tail
         confidence,
         z,
         tail,
+    )
+
+
+def rank_rules(
+    rule_offset: NDArray[Any],
+    rows: NDArray[Any],
+    label: NDArray[Any],
+    strength: Floats,
+    y: NDArray[Any],
+    weight: Floats,
+    n_classes: int,
+    other: int,
+) -> tuple[NDArray[np.int64], Floats]:
+    """Rules that vote, the least useful first, and the errors before each is taken away.
+
+    Rule ``r`` covers ``rows[rule_offset[r]:rule_offset[r + 1]]``, votes for ``label[r]`` with its
+    ``strength``; a row without votes is of class ``other``. See ``core/rule_utility.cpp``.
+    """
+    return _core.rank_rules(
+        np.ascontiguousarray(rule_offset, np.int64),
+        np.ascontiguousarray(rows, np.int32),
+        np.ascontiguousarray(label, np.int32),
+        np.ascontiguousarray(strength, np.float64),
+        np.ascontiguousarray(y, np.int32),
+        np.ascontiguousarray(weight, np.float64),
+        n_classes,
+        other,
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Target
 from treewright.data.table import Table
 from treewright.pruning._c50 import local_prune, prune_globally
-from treewright.tree.grow import grow
+from treewright.tree.grow import grow, growth_parameters
 from treewright.tree.recipe import QuinlanRules, Recipe
 from treewright.tree.tree import Tree
 
@@ -100,35 +100,32 @@ def build_tree(
     ``grow_again`` says whether raised branches are grown anew.
     """
     recipe = tree_recipe(settings, cases.total)
-
-    def grown(
-        part: Cases,
-        values: tuple[Floats, ...] = (),
-        report: Callable[[float], None] | None = None,
-    ) -> Tree:
-        return grow(
-            part.table,
-            part.y,
-            recipe,
-            target=part.target,
-            sample_weight=part.weight,
-            n_threads=settings.n_threads,
-            progress=report,
-            cut_values=values,
-        )
-
-    def regrow(rows: NDArray[np.int32], weight: Floats) -> Tree:
-        part = cases.take(rows, None if np.all(weight == 1.0) else weight)
-        return grown(part, cases.values)
-
+    growth = growth_parameters(
+        cases.table,
+        cases.y,
+        recipe,
+        target=cases.target,
+        sample_weight=cases.weight,
+        n_threads=settings.n_threads,
+        cut_values=cases.values,
+    )
+    tree = grow(
+        cases.table,
+        cases.y,
+        recipe,
+        target=cases.target,
+        sample_weight=cases.weight,
+        n_threads=settings.n_threads,
+        progress=progress,
+    )
     tree = local_prune(
-        grown(cases, report=progress),
+        tree,
         cases.table,
         cases.y,
         cases.weight,
         confidence=settings.confidence,
         min_items=settings.min_items,
-        regrow=regrow if grow_again else None,
+        growth=growth if grow_again else None,
     )
     if settings.global_pruning:
         tree = prune_globally(tree)

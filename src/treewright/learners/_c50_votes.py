@@ -45,7 +45,7 @@ def model_probability(model: Tree | RuleSet, table: Table, n_threads: int = 1) -
         return model.probability_of(table, n_threads)
     values = leaf_probability(model)
     if is_soft(model):
-        return soft_values(model, table, values)
+        return soft_values(model, table, values, n_threads)
     return node_values(model, table, values, n_threads)
 
 

@@ -10,9 +10,8 @@ Reference: the published descriptions of C5.0 and its recorded runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +37,15 @@ def local_prune(
     *,
     confidence: float,
     min_items: float,
-    regrow: Callable[[NDArray[np.int32], Floats], Tree] | None,
+    growth: dict[str, Any] | None,
 ) -> Tree:
-    """Replace and raise subtrees by expected errors, with the rules of C5.0."""
+    """Replace and raise subtrees by expected errors, with the rules of C5.0.
+
+    With ``growth``, the parameters that the tree was grown with, raised branches are grown again.
+    """
     rules = error_rules(confidence, "release8", True)
     rules |= {"c50": True, "min_items": float(min_items)}
-    return prune_table(tree, table, y, weight, rules, regrow)
+    return prune_table(tree, table, y, weight, rules, growth)
 
 
 def prune_globally(tree: Tree) -> Tree:

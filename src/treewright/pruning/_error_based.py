@@ -14,7 +14,6 @@ References: Quinlan (1993), *C4.5: Programs for Machine Learning*, chapter 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -152,37 +151,24 @@ def prune_table(
     y: NDArray[np.int32],
     weight: Floats | None,
     rules: dict[str, Any],
-    regrow: Callable[[NDArray[np.int32], Floats], Tree] | None = None,
+    growth: dict[str, Any] | None = None,
 ) -> Tree:
     """Prune with rows that are already encoded; ``y`` holds class codes.
 
-    ``regrow(rows, weights)`` grows a tree from some of the rows, for what C5.0 grows again.
+    ``growth`` are the parameters that the tree was grown with (:func:`growth_parameters`), for
+    what C5.0 grows again.
     """
-    trees = [tree]
-
-    def grow_again(
-        rows: NDArray[np.int32], weights: Floats
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        assert regrow is not None
-        grown = regrow(rows, weights)
-        trees.append(grown)
-        return _nodes(grown), grown.splits.arrays()
-
     pruned = _error_based(
         table.columns,
-        _nodes(tree),
+        {name: getattr(tree, name) for name in ("first_child", "n_children", "default")},
         tree.splits.arrays(),
         y,
         weight,
         tree.value.shape[1],
         rules,
-        None if regrow is None else grow_again,
+        growth,
     )
-    return _rebuild(trees, pruned)
-
-
-def _nodes(tree: Tree) -> dict[str, NDArray[np.int32]]:
-    return {name: getattr(tree, name) for name in ("first_child", "n_children", "default")}
+    return _rebuild(tree, pruned)
 
 
 def send_down(tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None) -> Tree:
@@ -193,27 +179,30 @@ def send_down(tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | N
     return replace(sent, extras=extras)
 
 
-def _rebuild(trees: Sequence[Tree], pruned: dict[str, NDArray[Any]]) -> Tree:
+def _rebuild(tree: Tree, pruned: dict[str, Any]) -> Tree:
     """A Tree from the kernel's arrays: splits and what is known of them come from their source.
 
-    Sources count through all ``trees``: the one that was pruned and those grown again for it.
+    Sources count through the nodes of the tree that was pruned, then through those grown again.
     """
     source, value = pruned["source"].astype(np.int64), pruned["value"]
     first_child, n_children = pruned["first_child"], pruned["n_children"]
+    splits, default, extras = tree.splits, tree.default, dict(tree.extras)
+    if source.max(initial=0) >= tree.n_nodes:
+        again = pruned["regrown"]
+        splits = Splits.joined([splits, Splits(**again["splits"])])
+        default = np.concatenate([default, again["default"]])
+        extras = {"n_gaps": np.concatenate([tree.extras["n_gaps"], again["n_gaps"]])}
     is_leaf = n_children == 0
     label, impurity, risk = class_nodes(value, value, "entropy", None)
     weight = value.sum(axis=1)
-    extras = {
-        name: np.concatenate([tree.extras[name] for tree in trees])[source]
-        for name in trees[0].extras
-    }
+    extras = {name: column[source] for name, column in extras.items()}
     extras["expected_errors"] = pruned["errors"]
     return Tree(
-        schema=trees[0].schema,
+        schema=tree.schema,
         first_child=first_child,
         n_children=n_children,
-        splits=Splits.joined([tree.splits for tree in trees]).take(source, is_leaf),
-        default=np.where(is_leaf, GAP_STOP, _column(trees, "default")[source]).astype(np.int32),
+        splits=splits.take(source, is_leaf),
+        default=np.where(is_leaf, GAP_STOP, default[source]).astype(np.int32),
         surrogate_offset=np.zeros(len(source) + 1, np.int64),
         surrogates=Splits.empty(),
         surrogate_agreement=np.zeros(0),
@@ -223,28 +212,24 @@ def _rebuild(trees: Sequence[Tree], pruned: dict[str, NDArray[Any]]) -> Tree:
         value=value,
         label=label_empty(label, weight, first_child, n_children),
         impurity=impurity,
-        gain=_gains(trees, source, weight, impurity, first_child, n_children),
+        gain=_gains(tree, source, weight, impurity, first_child, n_children),
         risk=risk,
         extras=extras,
     )
 
 
-def _column(trees: Sequence[Tree], name: str) -> NDArray[Any]:
-    return np.concatenate([getattr(tree, name) for tree in trees])
-
-
 def _gains(
-    trees: Sequence[Tree],
+    tree: Tree,
     source: NDArray[np.int64],
     weight: Floats,
     impurity: Floats,
     first_child: NDArray[np.int32],
     n_children: NDArray[np.int32],
 ) -> Floats:
-    """Gains of the source splits; those of raised ones, which have other rows, made anew."""
-    gain = np.where(n_children > 0, _column(trees, "gain")[source], 0.0)
-    # gains are relative to the root's weight, which is another one where a part was grown again
-    same = (source < trees[0].n_nodes) & np.isclose(weight, _column(trees, "weight")[source])
+    """Gains of the source splits; those with other rows, raised or grown again, made anew."""
+    known = np.minimum(source, tree.n_nodes - 1)
+    gain = np.where(n_children > 0, tree.gain[known], 0.0)
+    same = (source == known) & np.isclose(weight, tree.weight[known])
     moved = np.flatnonzero((n_children > 0) & ~same)
     cost = weight / weight[0] * impurity
     total = np.concatenate([[0.0], np.cumsum(cost)])

@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.kernels.rules import rank_rules
 from treewright.rules._counts import recount
 from treewright.rules._learn import (
     Candidate,
@@ -80,34 +81,15 @@ def by_utility(rules: RuleSet, rows: TrainingRows) -> tuple[RuleSet, NDArray[np.
     place = {value: i for i, value in enumerate(rules.schema.target.classes)}  # type: ignore[union-attr]
     label = np.array([place[rule.outcome] for rule in rules], np.int64)
     covers = rules.matches_of(rows.table, rows.n_threads).tocsc()
-    votes = np.zeros((len(rows.y), rows.n_classes))
-    members = [covers.indices[covers.indptr[i] : covers.indptr[i + 1]] for i in range(len(rules))]
-    strength = np.array([rule.vote for rule in rules])
-    for i, rows_of in enumerate(members):
-        votes[rows_of, label[i]] += strength[i]
-    default = place[rules.default]
-
-    def wrong(votes_of: NDArray[np.float64], of: NDArray[np.int64]) -> NDArray[np.bool_]:
-        voted = np.where(votes_of.max(axis=1) > 1e-12, votes_of.argmax(axis=1), default)
-        return np.asarray(voted != rows.y[of])
-
-    every = np.arange(len(rows.y))
-    now = float(weight[wrong(votes, every)].sum())
-    left, order, errors = list(range(len(rules))), [], []
-    while left:
-        change = []
-        for i in left:
-            of = members[i]
-            without = votes[of].copy()
-            before = wrong(without, of)
-            without[:, label[i]] -= strength[i]
-            after = wrong(without, of)
-            change.append(float(weight[of][after].sum() - weight[of][before].sum()))
-        worst = left[int(np.argmin(change))]
-        order.append(worst)
-        errors.append(now)
-        now += min(change)
-        votes[members[worst], label[worst]] -= strength[worst]
-        left.remove(worst)
-    useful = tuple(rules[i] for i in reversed(order))
-    return replace(rules, rules=useful), np.array(errors[::-1])
+    order, errors = rank_rules(
+        covers.indptr,
+        covers.indices,
+        label,
+        np.array([rule.vote for rule in rules]),
+        rows.y,
+        weight,
+        rows.n_classes,
+        place[rules.default],
+    )
+    useful = tuple(rules[i] for i in order[::-1])
+    return replace(rules, rules=useful), errors[::-1].copy()

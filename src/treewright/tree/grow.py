@@ -25,7 +25,15 @@ from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
 from treewright.tree.values import class_nodes, clip_rates, label_empty
 
-__all__ = ["GrowingNode", "NoSplit", "ProposedSplit", "ProposedSurrogate", "candidates", "grow"]
+__all__ = [
+    "GrowingNode",
+    "NoSplit",
+    "ProposedSplit",
+    "ProposedSurrogate",
+    "candidates",
+    "grow",
+    "growth_parameters",
+]
 
 _GAPS = {"learned": 0, "surrogate": 1, "fractional": 2, "own_branch": 3, "majority": 4}
 _NO_LIMIT = 2**31 - 1
@@ -197,6 +205,21 @@ def grow(
     if unit != 1.0:
         _restore_unit(grown, unit, 2 if recipe.criterion == "squared_error" else 1)
     return _wrap(grown, table.schema, target, recipe, costs, bridge)
+
+
+def growth_parameters(
+    table: Table,
+    y: NDArray[np.int32],
+    recipe: Recipe,
+    *,
+    target: Target,
+    sample_weight: NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+    cut_values: Sequence[NDArray[np.float64]] = (),
+) -> dict[str, Any]:
+    """What the core needs to grow class trees from some of these rows, when it comes to that."""
+    params = _core_params(table, y, recipe, target, sample_weight, None, 0, n_threads, None)
+    return params | {"cut_values": list(cut_values)}
 
 
 def _in_range(y: NDArray[Any], target: Target) -> tuple[NDArray[Any], float]:

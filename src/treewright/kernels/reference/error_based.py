@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from treewright.kernels.reference.quinlan import class_weights
 
-__all__ = ["Part", "added_errors", "prune"]
+__all__ = ["C50", "Part", "added_errors", "prune"]
 
 Floats = NDArray[np.float64]
 Branches = Callable[[int], NDArray[np.int64]]
@@ -28,6 +28,19 @@ class Part:
     source: int
     value: Floats = field(default_factory=lambda: np.zeros(0))
     branches: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class C50:
+    """The rules of C5.0: which branch is raised, and what is then grown again.
+
+    ``same_cut`` says whether two nodes cut the same continuous feature; ``grow`` grows a subtree
+    from weighted rows, None where nothing is grown again.
+    """
+
+    min_items: float
+    same_cut: Callable[[int, int], bool]
+    grow: Callable[[Floats], Part] | None = None
 
 
 def added_errors(cases: float, errors: float, rules: dict[str, Any]) -> float:
@@ -45,7 +58,12 @@ def added_errors(cases: float, errors: float, rules: dict[str, Any]) -> float:
 
 
 def prune(
-    part: Part, weight: Floats, y: NDArray[np.int32], branches: Branches, rules: dict[str, Any]
+    part: Part,
+    weight: Floats,
+    y: NDArray[np.int32],
+    branches: Branches,
+    rules: dict[str, Any],
+    c50: C50 | None = None,
 ) -> Part:
     """The pruned subtree for rows of the given weights; 0 for those that are elsewhere."""
     value = class_weights(y, weight, rules["n_classes"])
@@ -56,23 +74,61 @@ def prune(
     pruned = replace(
         part,
         branches=tuple(
-            prune(below, share, y, branches, rules)
+            prune(below, share, y, branches, rules, c50)
             for below, share in zip(part.branches, shares, strict=True)
         ),
     )
     leaf = _leaf_errors(value, rules)
-    tree = sum(_errors(below, rules) for below in pruned.branches)
-    totals = [below.value.sum() for below in pruned.branches]
-    largest = pruned.branches[len(totals) - 1 - int(np.argmax(totals[::-1]))]
+    tree = _errors(pruned, rules, c50)
+    largest = _largest(pruned, c50) if rules["raise_subtrees"] else None
     branch = np.inf
-    if rules["raise_subtrees"]:
+    if largest is not None:
         branch = _errors(_send(largest, weight, y, branches, rules), rules)
     slack = 0.1 + rules["tolerance"]
     if leaf <= branch + slack and leaf <= tree + slack:
         return Part(part.source, value)
-    if branch <= tree + slack:
-        return prune(largest, weight, y, branches, rules)
-    return pruned
+    if branch > tree + slack:
+        return pruned
+    assert largest is not None
+    if c50 is not None and c50.grow is not None and largest.value.sum() < 0.95 * value.sum():
+        largest = _grown_again(largest, weight, y, branches, rules, c50)
+        c50 = replace(c50, grow=None)
+    return prune(largest, weight, y, branches, rules, c50)
+
+
+def _largest(part: Part, c50: C50 | None) -> Part | None:
+    """The branch that may be raised: the heaviest; C5.0 has further rules."""
+    totals = [below.value.sum() for below in part.branches]
+    if c50 is None:
+        return part.branches[len(totals) - 1 - int(np.argmax(totals[::-1]))]
+    inner = [b for b, below in enumerate(part.branches) if below.branches]
+    if not inner:
+        return None
+    largest = max(inner, key=lambda b: float(totals[b]))  # the first of equal ones
+    below = part.branches[largest]
+    if totals[largest] < 0.1 * part.value.sum() or c50.same_cut(part.source, below.source):
+        return None
+    return below
+
+
+def _grown_again(
+    part: Part,
+    weight: Floats,
+    y: NDArray[np.int32],
+    branches: Branches,
+    rules: dict[str, Any],
+    c50: C50,
+) -> Part:
+    """The same test, and below it what is grown from the rows that come down now."""
+
+    def below(share: Floats) -> Part:
+        value = class_weights(y, share, rules["n_classes"])
+        assert c50.grow is not None
+        if value.sum() < 2 * c50.min_items or value.max() == value.sum():
+            return Part(part.source)
+        return c50.grow(share)
+
+    return replace(part, branches=tuple(below(s) for s in _divide(part, weight, branches)))
 
 
 def _divide(part: Part, weight: Floats, branches: Branches) -> list[Floats]:
@@ -99,10 +155,25 @@ def _send(
     return Part(part.source, value, sent)
 
 
-def _errors(part: Part, rules: dict[str, Any]) -> float:
-    if part.branches:
-        return sum(_errors(below, rules) for below in part.branches)
-    return _leaf_errors(part.value, rules)
+def _errors(part: Part, rules: dict[str, Any], c50: C50 | None = None) -> float:
+    """Expected errors; C5.0 takes light leaves of one class below a node together."""
+    if not part.branches:
+        return _leaf_errors(part.value, rules)
+    light = [
+        not below.branches and c50 is not None and 0 < below.value.sum() < c50.min_items
+        for below in part.branches
+    ]
+    if len(part.branches) < 3 or not any(light):
+        return sum(_errors(below, rules, c50) for below in part.branches)
+    pools: dict[int, Floats] = {}
+    total = 0.0
+    for below, is_light in zip(part.branches, light, strict=True):
+        if is_light:
+            label = int(np.argmax(below.value))
+            pools[label] = pools.get(label, np.zeros(len(below.value))) + below.value
+        else:
+            total += _errors(below, rules, c50)
+    return total + sum(_leaf_errors(pool, rules) for pool in pools.values())
 
 
 def _leaf_errors(value: Floats, rules: dict[str, Any]) -> float:

@@ -1,4 +1,4 @@
-"""The twins of rule learning: dropping conditions, and choosing rules by their bits."""
+"""The twins of rule learning: dropping conditions, choosing rules by their bits, their utility."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["choose_rules", "error_rate", "generalise", "subset_cost"]
+__all__ = ["choose_rules", "error_rate", "generalise", "rank_rules", "subset_cost"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -136,3 +136,29 @@ def _climb(chosen: Flags, cost: Callable[[Flags], float]) -> Flags:
             return chosen
         chosen = chosen.copy()
         chosen[best] = ~chosen[best]
+
+
+def rank_rules(
+    covers: Flags,
+    label: NDArray[np.int32],
+    strength: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    n_classes: int,
+    other: int,
+) -> tuple[list[int], list[float]]:
+    """Rules (rows of ``covers``) from the least useful on, and the errors before each is lost."""
+
+    def errors(rules: list[int]) -> float:
+        votes = np.zeros((len(y), n_classes))
+        for r in rules:
+            votes[covers[r], label[r]] += strength[r]
+        voted = np.where(votes.max(axis=1) > 1e-12, votes.argmax(axis=1), other)
+        return float(weight[voted != y].sum())
+
+    left, order, before = list(range(len(covers))), [], []
+    while left:
+        before.append(errors(left))
+        without = [errors([r for r in left if r != lost]) for lost in left]
+        order.append(left.pop(int(np.argmin(without))))
+    return order, before

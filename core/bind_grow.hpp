@@ -1,0 +1,33 @@
+// What Python's calls to the growth loop have in common.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+
+#include "grow.hpp"
+
+namespace treewright {
+
+// Everything a call needs, read from Python with the GIL held; the caller keeps columns and
+// parameters alive.
+struct GrowCall {
+  GrowCall(const nanobind::list& columns, const nanobind::dict& params);
+
+  template <class T>
+  using Array = nanobind::ndarray<const T, nanobind::c_contig, nanobind::device::cpu>;
+
+  Problem problem;
+  GrowOptions options;
+  std::unique_ptr<Chooser> chooser;
+
+  // What the targets point to.
+  Array<i32> label;
+  Array<double> y, weight;
+};
+
+// The arrays of the Python Splits.
+nanobind::dict splits_dict(FlatSplits splits);
+
+}  // namespace treewright
