@@ -161,10 +161,9 @@ class NodeSplitter {
     const i32 n = static_cast<i32>(node.active->size());
     const i32 wanted = draws(node) ? p_.params.max_features : n;
     std::vector<i32> drawn;
-    if (wanted < n) {
-      drawn = draw_features(node);
-      std::sort(drawn.begin(), drawn.begin() + wanted);
-    }
+    // Of equal splits the feature that was drawn first wins. In column order the first columns would
+    // have every tie of a small node, and their importances would grow with it.
+    if (wanted < n) drawn = draw_features(node);
     const std::vector<i32>& order = wanted < n ? drawn : *node.active;
     Candidate best;
     const bool in_parallel =

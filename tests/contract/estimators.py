@@ -18,12 +18,15 @@ FEW = 5
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "BaggingClassifier": [
         {"bootstrap": False},
-        {"method": "patches", "aggregation": "vote"},
-        {"method": "subspaces"},
+        {"method": "patches", "n_estimators": 25},
+        {"method": "subspaces", "n_estimators": 25},
         {"estimator": treewright.C45Classifier()},
         {"estimator": treewright.C50Classifier(rules=True), "max_samples": 0.7},
-        {"estimator": treewright.CTreeClassifier(), "bootstrap": False, "max_features": 0.9},
-        {"estimator": treewright.CARTClassifier(ccp_alpha=0.01, class_weight="balanced")},
+        {"estimator": treewright.CTreeClassifier(), "bootstrap": False},
+        {
+            "estimator": treewright.CARTClassifier(ccp_alpha=0.01, class_weight="balanced"),
+            "aggregation": "vote",
+        },
     ],
     "BaggingRegressor": [
         {"bootstrap": False},
@@ -55,7 +58,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "RandomForestRegressor": [
         {"bootstrap": False, "max_features": "sqrt"},
         {"tree_method": "hist", "max_features": 0.33, "min_samples_leaf": 3},
-        {"criterion": "absolute_error", "max_samples": 50, "keep_targets": True},
+        {"criterion": "absolute_error", "max_samples": 0.7, "keep_targets": True},
         {"criterion": "poisson"},
         {"base": treewright.CTreeRegressor(), "bootstrap": False},
     ],
@@ -163,7 +166,8 @@ def draws_rows(estimator: Any) -> bool:
     if name == "C50Classifier":
         return bool(estimator.winnow)
     if is_ensemble(estimator):
-        return estimator.bootstrap or getattr(estimator, "method", None) in ("pasting", "patches")
+        method = getattr(estimator, "method", None)
+        return estimator.bootstrap if method is None else method != "subspaces"
     return name == "C45Classifier" and estimator.trials is not None
 
 

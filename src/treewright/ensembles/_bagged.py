@@ -108,6 +108,12 @@ class BaggingEstimator(Insights, Ensemble):
     def _gives_probability(self) -> bool:
         return hasattr(self._base(), "predict_proba")
 
+    @property
+    def _takes_outputs(self) -> bool:
+        from sklearn.utils import get_tags
+
+        return self._is_ours() and bool(get_tags(self._base()).target_tags.multi_output)
+
     # Fitting
 
     def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
@@ -256,7 +262,6 @@ class BaggingEstimator(Insights, Ensemble):
 
         tags = super().__sklearn_tags__()
         of_base = get_tags(self._base())
-        tags.target_tags.multi_output = of_base.target_tags.multi_output and self._is_ours()
         tags.target_tags.positive_only = of_base.target_tags.positive_only
         if not self._is_ours():
             tags.input_tags.allow_nan = of_base.input_tags.allow_nan

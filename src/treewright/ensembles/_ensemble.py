@@ -95,6 +95,11 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         """Which rows and features members get, and who grows them."""
         raise NotImplementedError
 
+    @property
+    def _takes_outputs(self) -> bool:
+        """Whether members predict several numbers at once."""
+        return True
+
     def _answer(self) -> Answer:
         """What is asked of the members."""
         raise NotImplementedError

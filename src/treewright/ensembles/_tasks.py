@@ -197,6 +197,6 @@ class EnsembleRegressorMixin(RegressorMixin):  # type: ignore[misc]
 
     def __sklearn_tags__(self: Any) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.positive_only = self.criterion == "poisson"
+        tags.target_tags.multi_output = self._takes_outputs
+        tags.target_tags.positive_only |= self.criterion == "poisson"
         return tags
