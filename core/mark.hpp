@@ -47,9 +47,9 @@ class Marker {
       const i64 n = view.size(), known = count_known(e, n);
       scratch.is_wide = false;
       const i64 cut = c.kind == CandidateKind::only_gaps ? known : c.cut;
-      for (i64 i = 0; i < cut; ++i) block.side[e[i].id] = 0;
-      for (i64 i = cut; i < known; ++i) block.side[e[i].id] = 1;
-      for (i64 i = known; i < n; ++i) block.side[e[i].id] = kUndecided;
+      for (i64 i = 0; i < cut; ++i) view.side[e[i].id] = 0;
+      for (i64 i = cut; i < known; ++i) view.side[e[i].id] = 1;
+      for (i64 i = known; i < n; ++i) view.side[e[i].id] = kUndecided;
       Marked& marked = scratch.marked;
       marked.reset(2);
       marked.gaps = n - known;
@@ -84,7 +84,7 @@ class Marker {
       const Id id = block.ids[i];
       const i32 key = p_.rows->keys(id)[info.slot];
       const bool goes_right = key > last;
-      block.side[id] = goes_right;
+      view.side[id] = goes_right;
       right += goes_right;
       below = std::max(below, goes_right ? below : key);
       above = std::min(above, goes_right ? key : above);
@@ -94,7 +94,7 @@ class Marker {
     for (i64 i = view.begin; info.has_gaps && i < view.end; ++i) {
       const Id id = block.ids[i];
       if (p_.rows->keys(id)[info.slot] != kGapKey) continue;
-      block.side[id] = kUndecided;
+      view.side[id] = kUndecided;
       ++gaps;
     }
     scratch.is_wide = false;
@@ -104,7 +104,7 @@ class Marker {
     if (block.target.weight) {
       marked.weight = {0, 0};
       for (i64 i = view.begin; i < view.end; ++i) {
-        const u8 side = block.side[block.ids[i]];
+        const u8 side = view.side[block.ids[i]];
         if (side < 2) marked.weight[side] += block.target.weight[block.ids[i]];
       }
     }
@@ -208,7 +208,7 @@ class Marker {
         if (wide) {
           scratch.wide[id] = b;
         } else {
-          block.side[id] = b < 0 ? kUndecided : static_cast<u8>(b);
+          view.side[id] = b < 0 ? kUndecided : static_cast<u8>(b);
         }
       }
     });
@@ -252,7 +252,7 @@ class Marker {
       if (wide) {
         scratch.wide[id] = b;
       } else {
-        view.block.side[id] = b == kNoBranch ? kUndecided : static_cast<u8>(b);
+        view.side[id] = b == kNoBranch ? kUndecided : static_cast<u8>(b);
       }
     }
   }
@@ -262,25 +262,26 @@ class Marker {
     i64 count = 0;
     bool fractional = false;
     bool some_stay = false;
-    bool surrogates_later = false;  // nothing waits for them, and the children's tables help
+    bool surrogates_later = false;  // nothing waits for them: see NodeSplitter::apply_plain
     std::vector<Surrogate> surrogates;
   };
 
   // each: see find_surrogates
   template <class Id, class Each>
   GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& split,
-                          const std::vector<i32>& active, Scratch& scratch, Each&& each) {
+                          const std::vector<i32>& active, bool may_wait, Scratch& scratch,
+                          Each&& each) {
     GapDecision decision;
     Block<Id>& block = view.block;
     const bool wide = scratch.is_wide;
     auto undecided = [&](Id id) {
-      return wide ? scratch.wide[id] < 0 : block.side[id] == kUndecided;
+      return wide ? scratch.wide[id] < 0 : view.side[id] == kUndecided;
     };
     auto assign = [&](Id id, i32 b) {
       if (wide) {
         scratch.wide[id] = b;
       } else {
-        block.side[id] = static_cast<u8>(b);
+        view.side[id] = static_cast<u8>(b);
       }
     };
     const std::vector<i64>& weight = scratch.marked.weight;
@@ -298,7 +299,7 @@ class Marker {
       if (chosen.external) {
         decision.surrogates = chosen.surrogates;
       } else if (split.n_branches == 2 && p_.params.max_surrogates > 0) {
-        decision.surrogates_later = !gaps && view.tables;
+        decision.surrogates_later = !gaps && (view.tables || may_wait);
         if (!decision.surrogates_later) {
           decision.surrogates =
               find_surrogates(view, split.feature, active, scratch.marked, {}, each);

@@ -24,6 +24,7 @@ struct NodeView {
   u64 path = 0;
   i32 depth = 0;
   const i64* tables = nullptr;  // of its coded features, where they were made (groups.hpp)
+  u8* side = nullptr;           // branch of each instance of the block while the node is split
 
   i64 size() const { return end - begin; }
 };
@@ -96,6 +97,7 @@ struct Scratch {
   std::vector<Candidate> found, of_plain;
   std::vector<i32> plain;                 // features that are searched together
   Marked marked;
+  std::vector<u8> side;        // see NodeView; a thread's own, for siblings lie interleaved in it
   Groups groups;
   std::vector<u32> slot;       // code → group, valid where stamp matches
   std::vector<u32> stamp;

@@ -1,7 +1,7 @@
 #include "forest.hpp"
 
 #include <algorithm>
-#include <condition_variable>
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -66,7 +66,6 @@ struct TreeArena {
   std::vector<i64> weight, wy;
   std::shared_ptr<Block<u32>> block = std::make_shared<Block<u32>>();
   std::vector<u32> ids;
-  std::vector<u8> side;
 };
 
 // Gives a problem the rows of a tree and makes the root.
@@ -87,8 +86,6 @@ void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 see
   block.n = n;
   block.codes = shared.codes;
   block.ids = arena.ids.data();
-  arena.side.resize(n);
-  block.side = arena.side.data();
   arena.small_counts.resize(n);
   for (i64 i = 0; i < n; ++i) arena.small_counts[i] = static_cast<u8>(std::min(arena.counts[i], 255));
   const i32 outputs = p.targets.n_outputs;
@@ -129,13 +126,14 @@ class ForestGrower {
     std::vector<TreeArena> arenas(threads);
     finished_.resize(plan_.n_trees);
     GrownForest out;
+    TaskQueue<i64> queue;
+    for (i64 i = 0; i < plan_.n_trees; ++i) queue.push(i);
     try {
-      parallel_for(
-          plan_.n_trees, threads, [&](i64 i, int t) { one_tree(i, t, arenas[t]); },
-          [&] { report(); });
+      queue.run(
+          threads, [&](i64 i, int t) { one_tree(i, t, arenas[t]); }, [&] { report(); });
       report();
     } catch (...) {
-      out.interrupted = std::current_exception();
+      out.interrupted = failure_;
     }
     out.trees = std::move(trees_);
     return out;
@@ -160,11 +158,11 @@ class ForestGrower {
       const FlatTree flat = assemble(p, grown);
       const bool classes = p.is_classification();
       tree.add(flat, classes, classes ? p.targets.n_classes : p.targets.n_outputs, p.n_features());
+      hand_in(i, std::move(tree));
     } catch (...) {
-      stop_.store(true);
+      fail();
       throw;
     }
-    hand_in(i, std::move(tree));
   }
 
   // Trees are taken in order: one that is early waits for those before it.
@@ -179,8 +177,21 @@ class ForestGrower {
     n_finished_.fetch_add(1);
   }
 
+  // From the calling thread.
   void report() {
-    if (plan_.poll) plan_.poll(n_finished_.load());
+    try {
+      if (plan_.poll) plan_.poll(n_finished_.load());
+    } catch (...) {
+      fail();
+      throw;
+    }
+  }
+
+  // Keeps the first failure and lets the other threads know.
+  void fail() {
+    std::lock_guard<std::mutex> guard(lock_);
+    if (!failure_) failure_ = std::current_exception();
+    stop_.store(true);
   }
 
   Problem& p_;
@@ -188,6 +199,7 @@ class ForestGrower {
   ForestPlan& plan_;
   Shared shared_;
   std::atomic<bool> stop_{false};
+  std::exception_ptr failure_;
   std::atomic<i64> n_finished_{0};
   std::mutex lock_;
   std::vector<std::optional<CompactForest>> finished_;
