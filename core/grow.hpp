@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -38,12 +39,14 @@ struct GrowOptions {
   AskPython ask;                  // a Python chooser
   NumberCriterion numbers = NumberCriterion::squared;
   bool own_scale = false;         // a user's criterion: gains are its scores as they are
+  std::shared_ptr<Block<u32>> root;  // a forest's: made before, with root_size instances
+  i64 root_size = 0;
   std::function<void(double)> poll;  // from the calling thread: progress in [0, 1]; may throw
 };
 
 // All lists; list 0 holds the root. A record may stand for the root of another list.
 struct Grown {
-  std::vector<NodeList> lists;
+  std::deque<NodeList> lists;  // a deque, for other threads add to it
 };
 
 Grown grow(Problem& problem, const GrowOptions& options);

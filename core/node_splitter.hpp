@@ -9,6 +9,7 @@
 
 #include "extract.hpp"
 #include "grow.hpp"
+#include "kept_node.hpp"
 #include "mark.hpp"
 #include "stopping.hpp"
 #include "threads.hpp"
@@ -41,6 +42,9 @@ std::shared_ptr<Block<Id>>& block_of(Pending& node) {
   }
 }
 
+// Finds the surrogates of a split, once it is known that it stays.
+using FindLater = std::function<void()>;
+
 // Work on one feature of a smaller node is not worth a thread.
 constexpr i64 kSharedWork = 200000;
 
@@ -56,7 +60,10 @@ class NodeSplitter {
     Pending root;
     root.end = p_.n_rows;
     root.path = child_path(p_.params.seed, 0);
-    if (p_.n_rows <= kSmallBlock) {
+    if (o_.root) {
+      root.large = o_.root;
+      root.end = o_.root_size;
+    } else if (p_.n_rows <= kSmallBlock) {
       root.small = root_block<u16>(p_);
     } else {
       root.large = root_block<u32>(p_);
@@ -99,10 +106,12 @@ class NodeSplitter {
   }
 
   template <class Id>
-  NodeView<Id> view_of(Pending& node, const i64* stats) {
-    NodeView<Id> view{p_, *block_of<Id>(node), node.begin, node.end, stats, {}, node.lower,
-                      node.upper, node.path, node.depth,
-                      node.tables.empty() ? nullptr : node.tables.data()};
+  NodeView<Id> view_of(Pending& node, const i64* stats, Scratch& scratch) {
+    Block<Id>& block = *block_of<Id>(node);
+    if (scratch.side.size() < static_cast<std::size_t>(block.n)) scratch.side.resize(block.n);
+    NodeView<Id> view{p_, block, node.begin, node.end, stats, {}, node.lower, node.upper,
+                      node.path, node.depth, node.tables.empty() ? nullptr : node.tables.data(),
+                      scratch.side.data()};
     CriterionView& v = view.criterion;
     v.problem = &p_;
     v.n_classes = p_.targets.n_classes;
@@ -143,12 +152,9 @@ class NodeSplitter {
            p_.params.max_features < static_cast<i32>(node.active->size());
   }
 
-  // Features in the order of a draw that depends on the node's path alone.
-  std::vector<i32> draw_features(const Pending& node) const {
-    std::vector<i32> order = *node.active;
-    Philox random(p_.params.seed, node.path);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    return order;
+  // Brings feature `at` of a draw to its place; the draw depends on the node's path alone.
+  static void draw_feature(std::vector<i32>& order, std::size_t at, Philox& random) {
+    std::swap(order[at], order[at + random.below32(static_cast<u32>(order.size() - at))]);
   }
 
   template <class Id>
@@ -157,18 +163,23 @@ class NodeSplitter {
     if (node.tables.empty() && tables_pay(node.size())) {
       node.tables = make_tables(*block_of<Id>(node), node, *node.active, shared, scratch);
     }
-    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     const i32 n = static_cast<i32>(node.active->size());
     const i32 wanted = draws(node) ? p_.params.max_features : n;
-    std::vector<i32> drawn;
     // Of equal splits the feature that was drawn first wins. In column order the first columns would
     // have every tie of a small node, and their importances would grow with it.
-    if (wanted < n) drawn = draw_features(node);
-    const std::vector<i32>& order = wanted < n ? drawn : *node.active;
+    Philox random(p_.params.seed, node.path);
+    if (wanted < n) {
+      scratch.order = *node.active;
+      for (i32 i = 0; i < wanted; ++i) draw_feature(scratch.order, i, random);
+    }
+    const std::vector<i32>& order = wanted < n ? scratch.order : *node.active;
     Candidate best;
     const bool in_parallel =
         shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork;
-    if (in_parallel || o_.chooser->picks()) {
+    if (p_.rows) {
+      best = best_of_rows(node, view, order.data(), wanted, scratch);
+    } else if (in_parallel || o_.chooser->picks()) {
       std::vector<Candidate> found(n);
       for_each(wanted, node.size(), in_parallel, scratch, [&](i64 i, Scratch& s) {
         found[i] = o_.chooser->best(view, order[i], s);
@@ -184,7 +195,9 @@ class NodeSplitter {
     }
     // A draw without any admissible split goes on until there is one.
     for (i32 i = wanted; i < n && best.kind == CandidateKind::none && !o_.chooser->picks(); ++i) {
-      best = o_.chooser->best(view, order[i], scratch);
+      draw_feature(scratch.order, i, random);
+      best = p_.rows ? best_of_rows(node, view, order.data() + i, 1, scratch)
+                     : o_.chooser->best(view, order[i], scratch);
     }
     if (best.kind == CandidateKind::none) return false;
     const double noise = 1e-15 * best.scale * 8;
@@ -195,6 +208,47 @@ class NodeSplitter {
     if (best.gain * gain_unit_ < p_.params.min_gain) return false;
     chosen.candidate = best;
     return true;
+  }
+
+  // The best of some features where ordered ones are kept by row. Those that do not vary are not
+  // drawn again below the node.
+  template <class Id>
+  Candidate best_of_rows(Pending& node, const NodeView<Id>& view, const i32* features, i32 n,
+                         Scratch& scratch) {
+    std::vector<Candidate>& found = scratch.found;
+    std::vector<i32>& plain = scratch.plain;
+    found.assign(n, {});
+    plain.clear();
+    for (i32 i = 0; i < n; ++i) {
+      const FeatureInfo& info = p_.features[features[i]];
+      if (info.store == Store::rows && !info.has_gaps) plain.push_back(features[i]);
+    }
+    i32 done = 0;
+    if constexpr (sizeof(Id) == 4) {
+      const i32 m = static_cast<i32>(plain.size());
+      scratch.of_plain.resize(m);
+      if (m && o_.chooser->best_of_rows(view, plain.data(), m, scratch, scratch.of_plain.data())) {
+        done = m;
+      }
+    }
+    bool constants = false;
+    i32 next = 0;
+    for (i32 i = 0; i < n; ++i) {
+      if (next < done && plain[next] == features[i]) {
+        found[i] = scratch.of_plain[next++];
+      } else {
+        found[i] = o_.chooser->best(view, features[i], scratch);
+      }
+      constants |= found[i].constant;
+    }
+    if (constants) {
+      auto left = std::make_shared<std::vector<i32>>(*node.active);
+      for (const Candidate& c : found) {
+        if (c.constant) std::erase(*left, c.feature);
+      }
+      node.active = left;
+    }
+    return winner_of(found);
   }
 
   Candidate winner_of(const std::vector<Candidate>& found) const {
@@ -254,11 +308,12 @@ class NodeSplitter {
   }
 
   // Splits a node: marks, decides gaps, makes the children's records and moves the instances.
-  // Children that can be split again are appended to `children`.
+  // Children that can be split again are appended to `children`. With `later`, surrogates that
+  // nothing waits for are left to it.
   template <class Id>
   void apply(Pending& node, Chosen& chosen, NodeList& list, bool shared, Scratch& scratch,
-             std::vector<Pending>& children) {
-    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
+             std::vector<Pending>& children, FindLater* later = nullptr) {
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     Split split;
     if (chosen.external) {
       split = std::move(chosen.split);
@@ -269,13 +324,13 @@ class NodeSplitter {
     }
     auto each = [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); };
     Marker::GapDecision gaps =
-        marker_.decide_gaps(view, chosen, split, *node.active, scratch, each);
+        marker_.decide_gaps(view, chosen, split, *node.active, later, scratch, each);
     list.set_split(node.record, split, gaps.count);
     list.set_surrogates(node.record, gaps.surrogates);
     if (gaps.fractional) {
       apply_fractional<Id>(node, split, list, scratch, children);
     } else {
-      apply_plain<Id>(node, split, gaps, list, shared, scratch, children);
+      apply_plain<Id>(node, split, gaps, list, shared, scratch, children, later);
     }
   }
 
@@ -379,13 +434,14 @@ class NodeSplitter {
 
   template <class Id>
   void apply_plain(Pending& node, const Split& split, const Marker::GapDecision& gaps,
-                   NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children) {
+                   NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children,
+                   FindLater* later) {
     Block<Id>& block = *block_of<Id>(node);
     const i64 n = node.size();
     Branches branches;
     branches.n = split.n_branches;
     branches.some_stay = gaps.some_stay;
-    branches.narrow = block.side;
+    branches.narrow = scratch.side.data();
     if (scratch.is_wide) branches.wide = scratch.wide.data();
     Id* ids = block.ids + node.begin;
     std::vector<i64> sizes(split.n_branches + 1, 0);
@@ -396,7 +452,7 @@ class NodeSplitter {
     }
     const bool two = split.n_branches == 2 && !gaps.some_stay;
     if (two) {
-      partition_two(ids, n, block.side, true, true, scratch.bytes);
+      partition_two(ids, n, branches.narrow, true, true, scratch.bytes);
     } else {
       partition_many(ids, n, branches, sizes, scratch.bytes);
     }
@@ -414,15 +470,17 @@ class NodeSplitter {
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     std::vector<bool> keep(split.n_branches);
-    bool any = false, tables = gaps.surrogates_later;
+    bool any = false, tables = gaps.surrogates_later && !later;
     for (i32 b = 0; b < split.n_branches; ++b) {
       keep[b] = kids[b].size() > 0 && !is_terminal(p_, list, first + b, node.depth + 1);
       any = any || keep[b];
       tables = tables || (keep[b] && tables_pay(kids[b].size()));
     }
-    if (two && tables && !node.tables.empty()) {
-      share_tables<Id>(node, kids, shared, scratch);
-      if (gaps.surrogates_later) find_later<Id>(node, split, kids, list, shared, scratch);
+    if (two && tables && !node.tables.empty()) share_tables<Id>(node, kids, shared, scratch);
+    if (gaps.surrogates_later && later) {
+      *later = keep_for_later<Id>(node, split, kids, list, scratch);
+    } else if (gaps.surrogates_later) {
+      find_now<Id>(node, split, kids, list, shared, scratch);
     }
     if (!any) return;
     move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
@@ -465,14 +523,25 @@ class NodeSplitter {
 
   // Surrogates of a split that decided every instance, from the tables of its children.
   template <class Id>
-  void find_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
+  void find_now(Pending& node, const Split& split, const std::vector<Pending>& kids,
                   NodeList& list, bool shared, Scratch& scratch) {
-    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     list.set_surrogates(
         node.record,
         find_surrogates(view, split.feature, *node.active, scratch.marked,
                         {kids[0].tables.data(), kids[1].tables.data()},
                         [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); }));
+  }
+
+  template <class Id>
+  FindLater keep_for_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
+                           NodeList& list, Scratch& scratch) {
+    auto kept = std::make_shared<KeptNode<Id>>(
+        view_of<Id>(node, list.stats_of(node.record), scratch), block_of<Id>(node), node.active,
+        scratch.marked, kids[0].tables, kids[1].tables);
+    return [this, kept, record = node.record, primary = split.feature, &list, &scratch] {
+      list.set_surrogates(record, kept->surrogates(p_, list.stats_of(record), primary, scratch));
+    };
   }
 
   template <class Id>
@@ -490,7 +559,7 @@ class NodeSplitter {
     for_each(static_cast<i64>(move.size()), n, shared, scratch, [&](i64 i, Scratch& s) {
       Entry<Id>* entries = block.entries[p_.features[move[i]].slot] + node.begin;
       if (two) {
-        partition_two(entries, n, block.side, keep[0], keep[1], s.bytes);
+        partition_two(entries, n, branches.narrow, keep[0], keep[1], s.bytes);
       } else {
         partition_many(entries, n, branches, sizes, s.bytes);
       }
@@ -509,7 +578,7 @@ class NodeSplitter {
   // so looking now and then is enough, unless features are drawn.
   template <class Id>
   void drop_constants(Pending& node) {
-    if (p_.params.max_features <= 0 && node.depth % 4) return;
+    if (p_.rows || (p_.params.max_features <= 0 && node.depth % 4)) return;
     const Block<Id>& block = *block_of<Id>(node);
     std::vector<i32> left;
     for (i32 f : *node.active) {
@@ -538,7 +607,7 @@ class NodeSplitter {
                                   const Scratch& scratch) const {
     const bool wide = scratch.is_wide;
     auto branch = [&](Id id) {
-      return wide ? scratch.wide[id] : block.side[id] == kUndecided ? -1 : block.side[id];
+      return wide ? scratch.wide[id] : scratch.side[id] == kUndecided ? -1 : scratch.side[id];
     };
     std::vector<double> share(n_branches, 0);
     double total = 0;

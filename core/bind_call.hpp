@@ -1,0 +1,268 @@
+// Everything a call of the growth loop needs, read from Python's dict of parameters.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "bind_arrays.hpp"
+#include "choose/factory.hpp"
+#include "grow.hpp"
+#include "signals.hpp"
+
+namespace treewright {
+
+namespace nb = nanobind;
+
+template <class T>
+using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+T get(const nb::dict& d, const char* key) {
+  return nb::cast<T>(d[key]);
+}
+
+// Reads a table's columns in place; the arrays outlive the call because the caller holds them.
+inline std::vector<Column> read_columns(const nb::list& arrays, const nb::dict& params, i64& n_rows) {
+  const auto categories = get<std::vector<i32>>(params, "n_categories");
+  const auto ordered = get<std::vector<bool>>(params, "ordered");
+  const auto multiway = get<std::vector<bool>>(params, "multiway");
+  std::vector<Column> columns;
+  for (std::size_t f = 0; f < arrays.size(); ++f) {
+    Column c = read_column(arrays[f]);
+    c.n_categories = categories[f];
+    c.ordered = ordered[f];
+    c.multiway = multiway[f];
+    n_rows = static_cast<i64>(nb::len(nb::object(arrays[f])));
+    columns.push_back(c);
+  }
+  return columns;
+}
+
+inline Params read_params(const nb::dict& d) {
+  Params p;
+  p.task = get<bool>(d, "classification") ? Task::classes : Task::numbers;
+  p.gaps = static_cast<GapPolicy>(get<int>(d, "gaps"));
+  p.closed = get<bool>(d, "closed");
+  p.random_cut = get<bool>(d, "random_cut");
+  p.zero_gain = get<bool>(d, "zero_gain");
+  p.max_surrogates = get<i32>(d, "max_surrogates");
+  p.surrogate_share = get<bool>(d, "surrogate_share");
+  p.surrogate_stop = get<bool>(d, "surrogate_stop");
+  p.max_exhaustive = get<i32>(d, "max_exhaustive");
+  p.max_depth = get<i32>(d, "max_depth");
+  p.max_leaves = get<i64>(d, "max_leaves");
+  p.min_split = get<i64>(d, "min_split");
+  p.min_leaf = get<i64>(d, "min_leaf");
+  p.min_weight_leaf = get<double>(d, "min_weight_leaf");
+  p.slack = get<double>(d, "slack");
+  p.pure_share = get<double>(d, "pure_share");
+  p.data_thresholds = get<bool>(d, "data_thresholds");
+  p.single_thresholds = get<bool>(d, "single_thresholds");
+  p.all_branches = get<bool>(d, "all_branches");
+  p.intervals = get<bool>(d, "intervals");
+  p.once = get<bool>(d, "once");
+  p.min_gain = get<double>(d, "min_gain");
+  p.leaf_price = get<double>(d, "leaf_price");
+  p.max_features = get<i32>(d, "max_features");
+  p.monotonic = get<std::vector<i32>>(d, "monotonic");
+  p.seed = get<u64>(d, "seed");
+  // More threads than the machine has bring nothing, and a forged file may ask for a million.
+  const i32 hardware = static_cast<i32>(std::max(1u, std::thread::hardware_concurrency()));
+  p.n_threads = std::clamp(get<i32>(d, "n_threads"), 1, hardware);
+  return p;
+}
+
+// Holds what the targets point to.
+struct TargetHolder {
+  Array<i32> label;
+  Array<double> y, weight;
+};
+
+inline void read_targets(const nb::dict& d, Targets& t, TargetHolder& holder, bool classes) {
+  if (classes) {
+    holder.label = get<Array<i32>>(d, "y");
+    t.label = holder.label.data();
+    t.n_classes = get<i32>(d, "n_classes");
+    if (t.n_classes > 65535) throw nb::value_error("more than 65535 classes");
+  } else {
+    holder.y = get<Array<double>>(d, "y");
+    t.y = holder.y.data();
+    t.n_outputs = get<i32>(d, "n_outputs");
+  }
+  if (!d["weight"].is_none()) {
+    holder.weight = get<Array<double>>(d, "weight");
+    t.weight = holder.weight.data();
+  }
+  t.split_factor = get<std::vector<double>>(d, "split_factor");
+  t.risk_factor = get<std::vector<double>>(d, "risk_factor");
+  t.loss = get<std::vector<double>>(d, "loss");
+  t.criterion_loss = get<std::vector<double>>(d, "criterion_loss");
+}
+
+inline nb::object matrix(const double* values, i64 rows, i32 width) {
+  return to_numpy(std::vector<double>(values, values + rows * width),
+                  {static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
+}
+
+// A Python function over all cuts, or the address of a compiled function of one cut.
+inline std::unique_ptr<Chooser> user_chooser(const nb::dict& d, Problem& p) {
+  const nb::object function = d["user"];
+  if (nb::isinstance<nb::int_>(function)) {
+    p.one_cut = reinterpret_cast<Problem::OneCut>(nb::cast<std::uintptr_t>(function));
+    return make_compiled(p.is_classification());
+  }
+  return make_user([function](const double* left, const double* right, i64 n, i32 width,
+                              double* out) {
+    nb::gil_scoped_acquire gil;
+    const nb::object scores = function(matrix(left, n, width), matrix(right, n, width));
+    const auto array = nb::cast<Array<double>>(scores);
+    if (array.ndim() != 1 || static_cast<i64>(array.shape(0)) != n) {
+      throw nb::value_error("the criterion must return one score per cut");
+    }
+    std::memcpy(out, array.data(), sizeof(double) * n);
+  });
+}
+
+inline QuinlanRules quinlan_rules(const nb::dict& d) {
+  QuinlanRules rules;
+  rules.single = get<bool>(d, "single");
+  rules.ratio = get<bool>(d, "ratio");
+  rules.subset = get<bool>(d, "subset");
+  rules.zero_gain = get<bool>(d, "zero_gain");
+  rules.min_items = get<double>(d, "min_items");
+  rules.tolerance = get<double>(d, "tolerance");
+  rules.c50 = get<bool>(d, "c50");
+  rules.cases = get<double>(d, "cases");
+  return rules;
+}
+
+inline std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p) {
+  const auto name = get<std::string>(d, "criterion");
+  if (name == "gini") return make_gini();
+  if (name == "generalized_gini") return make_generalized_gini();
+  if (name == "entropy" && p.params.intervals) return make_intervals();
+  if (name == "entropy") return make_entropy();
+  if (name == "error") return make_error();
+  if (name == "squared_error") return make_squared();
+  if (name == "poisson") return make_poisson();
+  if (name == "absolute_error") return make_absolute();
+  if (name == "user") return user_chooser(d, p);
+  if (name == "quinlan") return make_quinlan(quinlan_rules(nb::cast<nb::dict>(d["quinlan"])));
+  throw nb::value_error("unknown criterion");
+}
+
+inline NumberCriterion number_criterion(const std::string& name) {
+  if (name == "absolute_error") return NumberCriterion::absolute;
+  if (name == "poisson") return NumberCriterion::poisson;
+  return NumberCriterion::squared;
+}
+
+template <class T>
+void copy_list(const nb::dict& d, const char* key, std::vector<T>& to) {
+  if (d.contains(key)) to = nb::cast<std::vector<T>>(d[key]);
+}
+
+inline Split read_split(const nb::dict& d) {
+  Split split;
+  split.kind = static_cast<SplitKind>(get<int>(d, "kind"));
+  split.feature = get<i32>(d, "feature");
+  split.closed = get<bool>(d, "closed");
+  split.n_branches = get<i32>(d, "n_branches");
+  split.gain = get<double>(d, "gain");
+  split.gap_branch = get<i32>(d, "gap_branch");
+  split.reversed = get<bool>(d, "reversed");
+  copy_list(d, "breaks", split.breaks);
+  copy_list(d, "codes", split.codes);
+  copy_list(d, "branches", split.branches);
+  copy_list(d, "term_feature", split.term_feature);
+  copy_list(d, "term_weight", split.term_weight);
+  if (split.n_branches < 2) throw nb::value_error("a split needs at least two branches");
+  return split;
+}
+
+// What a Python chooser said: the number of its answer, then None or a split with surrogates.
+inline PythonAnswer read_answer(const nb::object& given) {
+  PythonAnswer answer;
+  if (given.is_none()) return answer;
+  const auto pair = nb::cast<nb::tuple>(given);
+  answer.id = nb::cast<i64>(pair[0]);
+  if (pair[1].is_none()) return answer;
+  const auto d = nb::cast<nb::dict>(pair[1]);
+  answer.is_split = true;
+  answer.split = read_split(d);
+  for (nb::handle item : nb::cast<nb::list>(d["surrogates"])) {
+    const auto row = nb::cast<nb::dict>(item);
+    answer.surrogates.push_back(
+        {read_split(row), get<double>(row, "agreement"), get<double>(row, "adjusted")});
+  }
+  return answer;
+}
+
+inline AskPython ask_python(const nb::object& choose) {
+  return [choose](NodeFacts facts) {
+    nb::gil_scoped_acquire gil;
+    const nb::object weights =
+        facts.weights.empty() ? nb::none() : to_numpy(std::move(facts.weights));
+    return read_answer(choose(to_numpy(std::move(facts.rows)), weights, facts.depth, facts.path));
+  };
+}
+
+// Everything a call needs, read from Python with the GIL held.
+struct Call {
+  Problem problem;
+  GrowOptions options;
+  TargetHolder holder;
+  std::unique_ptr<Chooser> chooser;
+
+  Call(const nb::list& columns, const nb::dict& params) {
+    problem.params = read_params(params);
+    problem.columns = read_columns(columns, params, problem.n_rows);
+    for (const nb::handle values : nb::cast<nb::list>(params["cut_values"])) {
+      // the list in `params` keeps the arrays alive as long as the call
+      const auto a = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig>>(values);
+      problem.cut_values.emplace_back(a.data(), a.shape(0));
+    }
+    read_targets(params, problem.targets, holder, problem.is_classification());
+    const auto criterion = get<std::string>(params, "criterion");
+    options.own_scale = criterion == "user";
+    problem.squares = options.own_scale && !problem.is_classification();
+    options.numbers = number_criterion(criterion);
+    if (options.numbers == NumberCriterion::absolute) shift_to_medians();
+    const nb::object choose = params["choose"];
+    if (choose.is_none()) {
+      chooser = chooser_for(params, problem);
+      options.chooser = chooser.get();
+    } else {
+      options.ask = ask_python(choose);
+      problem.searchable = false;
+    }
+    const nb::object progress = params["progress"];
+    options.poll = [progress](double done) {
+      check_signals();
+      nb::gil_scoped_acquire gil;
+      if (!progress.is_none()) progress(done);
+    };
+  }
+
+ private:
+  // Absolute error does not change under a shift; sums of y near zero keep more digits.
+  void shift_to_medians() {
+    Targets& t = problem.targets;
+    std::vector<double> column(problem.n_rows);
+    for (i32 o = 0; o < t.n_outputs; ++o) {
+      for (i64 i = 0; i < problem.n_rows; ++i) column[i] = t.y[i * t.n_outputs + o];
+      const auto middle = column.begin() + problem.n_rows / 2;
+      std::nth_element(column.begin(), middle, column.end());
+      t.shift.push_back(*middle);
+    }
+  }
+};
+
+}  // namespace treewright
