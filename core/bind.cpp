@@ -5,6 +5,7 @@ NB_MODULE(_core, m) {
   treewright::bind_error_based(m);
   treewright::bind_association(m);
   treewright::bind_flags(m);
+  treewright::bind_forest(m);
   treewright::bind_grow(m);
   treewright::bind_merge(m);
   treewright::bind_predict(m);

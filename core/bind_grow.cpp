@@ -20,14 +20,6 @@ namespace nb = nanobind;
 namespace treewright {
 namespace {
 
-template <class T>
-using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-T get(const nb::dict& d, const char* key) {
-  return nb::cast<T>(d[key]);
-}
-
 // Reads a table's columns in place; the arrays outlive the call because the caller holds them.
 std::vector<Column> read_columns(const nb::list& arrays, const nb::dict& params, i64& n_rows) {
   const auto categories = get<std::vector<i32>>(params, "n_categories");

@@ -10,13 +10,18 @@
 
 namespace treewright {
 
+template <class T>
+using Array = nanobind::ndarray<const T, nanobind::c_contig, nanobind::device::cpu>;
+
+template <class T>
+T get(const nanobind::dict& d, const char* key) {
+  return nanobind::cast<T>(d[key]);
+}
+
 // Everything a call needs, read from Python with the GIL held; the caller keeps columns and
 // parameters alive.
 struct GrowCall {
   GrowCall(const nanobind::list& columns, const nanobind::dict& params);
-
-  template <class T>
-  using Array = nanobind::ndarray<const T, nanobind::c_contig, nanobind::device::cpu>;
 
   Problem problem;
   GrowOptions options;

@@ -13,7 +13,8 @@
 
 namespace treewright {
 
-enum class Store : u8 { sorted, coded };
+// rows: unsorted in a RowMatrix that all trees of a forest share.
+enum class Store : u8 { sorted, coded, rows };
 
 // How a feature is kept, the same for all blocks of a fit.
 struct FeatureInfo {
@@ -43,6 +44,7 @@ constexpr i64 kSmallBlock = 65535;
 struct TargetArrays {
   const u16* label = nullptr;   // classification
   const i64* weight = nullptr;  // scaled; null: every weight is one
+  const u8* count = nullptr;    // the same as bytes, where weights are small counts of a forest
   const i64* wy = nullptr;      // scaled w·y, n × n_outputs
   const i64* wy2 = nullptr;     // scaled w·y², only for a user's criterion
   const double* y = nullptr;    // n × n_outputs

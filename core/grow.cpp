@@ -30,7 +30,7 @@ class Grower : private NodeSplitter {
     NodeList& list = grown_.lists[0];
     list.add(1);
     std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
-    list[0].n_samples = static_cast<i32>(p_.n_rows);
+    list[0].n_samples = static_cast<i32>(root.size());
     with_block(root, [&](auto id) { describe(*block_of<decltype(id)>(root), root, list); });
     if (!is_terminal(p_, list, 0, 0)) {
       p_.params.max_leaves > 0 ? best_first(std::move(root), list)
@@ -155,7 +155,7 @@ class Grower : private NodeSplitter {
         drop(ledger.stays_leaf(node.record));
         continue;
       }
-      if (!o_.ask) {
+      if (!o_.ask && !p_.rows) {
         if (node.large && node.size() <= kSmallBlock) {
           localize(node, *node.large, scratch);
         } else if (node.small && node.size() <= kTinyBlock && node.small->n > 4 * kTinyBlock) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "choose/chooser.hpp"
+#include "forest/row_matrix.hpp"
 #include "partition.hpp"
 #include "problem.hpp"
 #include "route.hpp"
@@ -37,6 +38,10 @@ class Marker {
       mark_intervals(view, c, split, scratch);
       return;
     }
+    if (info.store == Store::rows) {
+      mark_rows(view, c, split, scratch);
+      return;
+    }
     if (info.store == Store::sorted) {
       const Entry<Id>* e = block.entries[info.slot] + view.begin;
       const i64 n = view.size(), known = count_known(e, n);
@@ -63,6 +68,57 @@ class Marker {
       return;
     }
     mark_groups(view, c, split, scratch);
+  }
+
+  // By the keys of a feature that is kept by row.
+  template <class Id>
+  void mark_rows(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) {
+    Block<Id>& block = view.block;
+    const FeatureInfo& info = p_.features[c.feature];
+    const RowFeature& feature = p_.rows->features[info.slot];
+    const bool only_gaps = c.kind == CandidateKind::only_gaps;
+    const i32 last = only_gaps ? kGapKey - 1 : static_cast<i32>(c.cut);
+    i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
+    i64 right = 0, gaps = 0;
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = block.ids[i];
+      const i32 key = p_.rows->keys(id)[info.slot];
+      const bool goes_right = key > last;
+      view.side[id] = goes_right;
+      right += goes_right;
+      below = std::max(below, goes_right ? below : key);
+      above = std::min(above, goes_right ? key : above);
+    }
+    Marked& marked = scratch.marked;
+    marked.reset(2);
+    for (i64 i = view.begin; info.has_gaps && i < view.end; ++i) {
+      const Id id = block.ids[i];
+      if (p_.rows->keys(id)[info.slot] != kGapKey) continue;
+      view.side[id] = kUndecided;
+      ++gaps;
+    }
+    scratch.is_wide = false;
+    marked.gaps = gaps;
+    marked.count = {view.size() - right, right - gaps};
+    marked.weight = marked.count;
+    if (block.target.weight) {
+      marked.weight = {0, 0};
+      for (i64 i = view.begin; i < view.end; ++i) {
+        const u8 side = view.side[block.ids[i]];
+        if (side < 2) marked.weight[side] += block.target.weight[block.ids[i]];
+      }
+    }
+    split.kind = SplitKind::breaks;
+    double cut = c.threshold;
+    if (only_gaps) {
+      cut = kInf;
+      split.closed = true;
+    } else if (!p_.params.random_cut) {
+      cut = feature.kind == RowFeature::Keys::codes
+                ? coded_break(p_, c.feature, static_cast<u32>(below), static_cast<u32>(above))
+                : value_break(p_, c.feature, feature.value(below), feature.value(above));
+    }
+    split.breaks.assign(1, cut);
   }
 
   // A branch per interval; a coded feature has its values in scratch.groups.

@@ -60,7 +60,10 @@ class NodeSplitter {
     Pending root;
     root.end = p_.n_rows;
     root.path = child_path(p_.params.seed, 0);
-    if (p_.n_rows <= kSmallBlock) {
+    if (o_.root) {
+      root.large = o_.root;
+      root.end = o_.root_size;
+    } else if (p_.n_rows <= kSmallBlock) {
       root.small = root_block<u16>(p_);
     } else {
       root.large = root_block<u32>(p_);
@@ -149,12 +152,9 @@ class NodeSplitter {
            p_.params.max_features < static_cast<i32>(node.active->size());
   }
 
-  // Features in the order of a draw that depends on the node's path alone.
-  std::vector<i32> draw_features(const Pending& node) const {
-    std::vector<i32> order = *node.active;
-    Philox random(p_.params.seed, node.path);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    return order;
+  // Brings feature `at` of a draw to its place; the draw depends on the node's path alone.
+  static void draw_feature(std::vector<i32>& order, std::size_t at, Philox& random) {
+    std::swap(order[at], order[at + random.below32(static_cast<u32>(order.size() - at))]);
   }
 
   template <class Id>
@@ -166,16 +166,20 @@ class NodeSplitter {
     NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     const i32 n = static_cast<i32>(node.active->size());
     const i32 wanted = draws(node) ? p_.params.max_features : n;
-    std::vector<i32> drawn;
+    // Of equal splits the feature that was drawn first wins. In column order the first columns would
+    // have every tie of a small node, and their importances would grow with it.
+    Philox random(p_.params.seed, node.path);
     if (wanted < n) {
-      drawn = draw_features(node);
-      std::sort(drawn.begin(), drawn.begin() + wanted);
+      scratch.order = *node.active;
+      for (i32 i = 0; i < wanted; ++i) draw_feature(scratch.order, i, random);
     }
-    const std::vector<i32>& order = wanted < n ? drawn : *node.active;
+    const std::vector<i32>& order = wanted < n ? scratch.order : *node.active;
     Candidate best;
     const bool in_parallel =
         shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork;
-    if (in_parallel || o_.chooser->picks()) {
+    if (p_.rows) {
+      best = best_of_rows(node, view, order.data(), wanted, scratch);
+    } else if (in_parallel || o_.chooser->picks()) {
       std::vector<Candidate> found(n);
       for_each(wanted, node.size(), in_parallel, scratch, [&](i64 i, Scratch& s) {
         found[i] = o_.chooser->best(view, order[i], s);
@@ -192,7 +196,9 @@ class NodeSplitter {
     }
     // A draw without any admissible split goes on until there is one.
     for (i32 i = wanted; i < n && best.kind == CandidateKind::none && !o_.chooser->picks(); ++i) {
-      best = o_.chooser->best(view, order[i], scratch);
+      draw_feature(scratch.order, i, random);
+      best = p_.rows ? best_of_rows(node, view, order.data() + i, 1, scratch)
+                     : o_.chooser->best(view, order[i], scratch);
     }
     if (best.kind == CandidateKind::none) return false;
     const double noise = 1e-15 * best.scale * 8;
@@ -203,6 +209,47 @@ class NodeSplitter {
     if (best.gain * gain_unit_ < p_.params.min_gain) return false;
     chosen.candidate = best;
     return true;
+  }
+
+  // The best of some features where ordered ones are kept by row. Those that do not vary are not
+  // drawn again below the node.
+  template <class Id>
+  Candidate best_of_rows(Pending& node, const NodeView<Id>& view, const i32* features, i32 n,
+                         Scratch& scratch) {
+    std::vector<Candidate>& found = scratch.found;
+    std::vector<i32>& plain = scratch.plain;
+    found.assign(n, {});
+    plain.clear();
+    for (i32 i = 0; i < n; ++i) {
+      const FeatureInfo& info = p_.features[features[i]];
+      if (info.store == Store::rows && !info.has_gaps) plain.push_back(features[i]);
+    }
+    i32 done = 0;
+    if constexpr (sizeof(Id) == 4) {
+      const i32 m = static_cast<i32>(plain.size());
+      scratch.of_plain.resize(m);
+      if (m && o_.chooser->best_of_rows(view, plain.data(), m, scratch, scratch.of_plain.data())) {
+        done = m;
+      }
+    }
+    bool constants = false;
+    i32 next = 0;
+    for (i32 i = 0; i < n; ++i) {
+      if (next < done && plain[next] == features[i]) {
+        found[i] = scratch.of_plain[next++];
+      } else {
+        found[i] = o_.chooser->best(view, features[i], scratch);
+      }
+      constants |= found[i].constant;
+    }
+    if (constants) {
+      auto left = std::make_shared<std::vector<i32>>(*node.active);
+      for (const Candidate& c : found) {
+        if (c.constant) std::erase(*left, c.feature);
+      }
+      node.active = left;
+    }
+    return winner_of(found);
   }
 
   Candidate winner_of(const std::vector<Candidate>& found) const {
@@ -543,7 +590,7 @@ class NodeSplitter {
   // so looking now and then is enough, unless features are drawn.
   template <class Id>
   void drop_constants(Pending& node) {
-    if (p_.params.max_features <= 0 && node.depth % 4) return;
+    if (p_.rows || (p_.params.max_features <= 0 && node.depth % 4)) return;
     const Block<Id>& block = *block_of<Id>(node);
     std::vector<i32> left;
     for (i32 f : *node.active) {

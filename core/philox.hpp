@@ -22,6 +22,22 @@ class Philox {
   // Uniform in [0, 1) with 53 bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
+  // Uniform in [0, bound) from one word of 32 bits, by rejection (Lemire 2019). Not to be mixed with
+  // the calls above: it takes words one by one.
+  u32 below32(u32 bound) {
+    for (;;) {
+      if (half_ == 4) {
+        refill();
+        half_ = 0;
+      }
+      const u64 word = buffer_[half_ / 2] >> (half_ % 2 * 32) & 0xFFFFFFFFu;
+      ++half_;
+      const u64 product = word * bound;
+      const u32 low = static_cast<u32>(product);
+      if (low >= bound || low >= (u32{0} - bound) % bound) return static_cast<u32>(product >> 32);
+    }
+  }
+
   // Uniform in [0, bound) by rejection.
   u64 below(u64 bound) {
     const u64 limit = bound * (~u64{0} / bound);
@@ -51,7 +67,7 @@ class Philox {
 
   u64 key_, stream_, block_ = 0;
   std::array<u64, 2> buffer_{};
-  int used_ = 2;
+  int used_ = 2, half_ = 4;
 };
 
 // The stream number of branch `branch` below a node: a mix (Steele et al. 2014) of path and branch.

@@ -43,13 +43,17 @@ std::vector<i64> scaled(const double* values, i64 count, double scale) {
   return out;
 }
 
-double absolute_sum(const std::vector<double>& values) {
-  double sum = 0;
-  for (double v : values) sum += std::abs(v);
-  return sum;
+// Bound of the absolute sum: of all values, or of any `n_draws` of them.
+double absolute_sum(const std::vector<double>& values, i64 n_draws) {
+  double sum = 0, most = 0;
+  for (double v : values) {
+    sum += std::abs(v);
+    most = std::max(most, std::abs(v));
+  }
+  return n_draws ? std::max(sum, most * static_cast<double>(n_draws)) : sum;
 }
 
-void scale_numbers(Problem& p) {
+void scale_numbers(Problem& p, i64 n_draws) {
   const Targets& t = p.targets;
   const i64 n = p.n_rows, count = n * t.n_outputs;
   std::vector<double> wy(count);
@@ -57,12 +61,12 @@ void scale_numbers(Problem& p) {
     const double y = t.shift.empty() ? t.y[i] : t.y[i] - t.shift[i % t.n_outputs];
     wy[i] = y * (t.weight ? t.weight[i / t.n_outputs] : 1.0);
   }
-  const double scale = power_scale(absolute_sum(wy));
+  const double scale = power_scale(absolute_sum(wy, n_draws));
   p.wy = scaled(wy.data(), count, scale);
   p.y_unit = 1 / scale;
   if (p.squares) {
     for (i64 i = 0; i < count; ++i) wy[i] *= t.y[i];
-    const double square_scale = power_scale(absolute_sum(wy));
+    const double square_scale = power_scale(absolute_sum(wy, n_draws));
     p.wy2 = scaled(wy.data(), count, square_scale);
     p.y2_unit = 1 / square_scale;
   }
@@ -70,7 +74,7 @@ void scale_numbers(Problem& p) {
 
 }  // namespace
 
-void scale_targets(Problem& p) {
+void scale_targets(Problem& p, i64 n_draws) {
   const Targets& t = p.targets;
   const i64 n = p.n_rows;
   // Fractional descent splits weights, so they need room for fractions from the start.
@@ -83,8 +87,7 @@ void scale_targets(Problem& p) {
       ones.assign(n, 1.0);
       weight = ones.data();
     }
-    double sum = 0;
-    for (i64 i = 0; i < n; ++i) sum += weight[i];
+    const double sum = absolute_sum(std::vector<double>(weight, weight + n), n_draws);
     const double scale = !fractions && all_integer(weight, n) ? 1.0 : power_scale(sum);
     p.weight = scaled(weight, n, scale);
     p.weight_unit = 1 / scale;
@@ -94,11 +97,11 @@ void scale_targets(Problem& p) {
     for (i64 i = 0; i < n; ++i) p.label[i] = static_cast<u16>(t.label[i]);
     p.n_stats = t.n_classes;
   } else {
-    scale_numbers(p);
+    scale_numbers(p, n_draws);
     p.n_stats = 1 + t.n_outputs * (p.squares ? 2 : 1);
   }
   p.total.assign(p.n_stats, 0);
-  const TargetArrays all{p.label.data(), p.unit ? nullptr : p.weight.data(), p.wy.data(),
+  const TargetArrays all{p.label.data(), p.unit ? nullptr : p.weight.data(), nullptr, p.wy.data(),
                          p.wy2.data(), t.y};
   with_target_kind(p, [&](auto classes, auto unit) {
     for (i64 i = 0; i < n; ++i) {
@@ -196,13 +199,8 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
   const i64 n = p.n_rows;
   BuiltColumn built;
   if (column.type == ColumnType::code) {
-    info.store = Store::coded;
-    info.n_codes = static_cast<u32>(column.n_categories);
-    info.code_bytes = width_for(info.n_codes);
-    built.allocate(static_cast<std::size_t>(n) * info.code_bytes);
-    with_code_type(info.code_bytes, [&](auto code) {
-      copy_codes<decltype(code)>(column, n, static_cast<u8*>(built.data), info.has_gaps);
-    });
+    built.memory = coded_column(p, f, info);
+    built.data = built.memory.data();
     return built;
   }
   ValueCoder coder;
@@ -232,6 +230,18 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
 }
 
 }  // namespace
+
+Memory coded_column(const Problem& p, i32 f, FeatureInfo& info) {
+  const Column& column = p.columns[f];
+  info.store = Store::coded;
+  info.n_codes = static_cast<u32>(column.n_categories);
+  info.code_bytes = width_for(info.n_codes);
+  Memory memory(static_cast<std::size_t>(p.n_rows) * info.code_bytes);
+  with_code_type(info.code_bytes, [&](auto code) {
+    copy_codes<decltype(code)>(column, p.n_rows, static_cast<u8*>(memory.data()), info.has_gaps);
+  });
+  return memory;
+}
 
 template <class Id>
 std::shared_ptr<Block<Id>> root_block(Problem& p) {
@@ -265,7 +275,7 @@ std::shared_ptr<Block<Id>> root_block(Problem& p) {
     block->memory.push_back(std::move(built[f].memory));
   }
   scale_targets(p);
-  block->target = {p.label.data(), p.unit ? nullptr : p.weight.data(), p.wy.data(),
+  block->target = {p.label.data(), p.unit ? nullptr : p.weight.data(), nullptr, p.wy.data(),
                    p.squares ? p.wy2.data() : nullptr, p.targets.y};
   block->ids = block->template allocate<Id>(n);
   for (i64 i = 0; i < n; ++i) block->ids[i] = static_cast<Id>(i);

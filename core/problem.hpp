@@ -11,6 +11,8 @@
 
 namespace treewright {
 
+class RowMatrix;
+
 struct Problem {
   Params params;
   std::vector<Column> columns;
@@ -25,6 +27,8 @@ struct Problem {
   i64 table_rows = 0;  // and the rows of all their tables
   bool any_gaps = false;
   bool searchable = true;  // false: a Python chooser searches, columns stay as they are
+  const RowMatrix* rows = nullptr;  // of a forest: its ordered features are not kept sorted
+  bool exact_rows = true;           // every cut is tried, in large nodes too
 
   // Scaled targets over the rows (see scale_targets).
   bool unit = true;  // all weights are one
@@ -89,6 +93,12 @@ inline void add_any(const Problem& p, const TargetArrays& t, i64 id, i64* stats)
     add_instance<classes.value, unit.value>(p, t, id, stats);
   });
 }
+
+// Scales weights and targets to integers; sums of rows drawn `n_draws` times in all stay in range.
+void scale_targets(Problem& p, i64 n_draws = 0);
+
+// Codes of a categorical column in the narrowest width.
+Memory coded_column(const Problem& p, i32 f, FeatureInfo& info);
 
 // Ranks or codes every column, scales weights and targets to integers (so that sums do not depend
 // on order) and builds the root block.

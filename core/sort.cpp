@@ -112,4 +112,51 @@ Ranking rank_column(const Column& column, i64 n_rows, SortBuffers& buffers) {
                                         : rank_floats<double>(column, n_rows, buffers);
 }
 
+namespace {
+
+// By the 32 bits of the key, three passes; a digit that all share costs nothing.
+void radix_items(u64* items, i64 n, std::vector<u64>& other) {
+  if (static_cast<i64>(other.size()) < n) other.resize(n);
+  std::vector<u32> count(3 * kBuckets, 0);
+  for (i64 i = 0; i < n; ++i) {
+    const u32 key = static_cast<u32>(items[i] >> 32);
+    ++count[key & (kBuckets - 1)];
+    ++count[kBuckets + (key >> kDigit & (kBuckets - 1))];
+    ++count[2 * kBuckets + (key >> 2 * kDigit)];
+  }
+  u64* from = items;
+  u64* to = other.data();
+  for (int pass = 0; pass < 3; ++pass) {
+    u32* at = count.data() + pass * kBuckets;
+    const int shift = 32 + pass * kDigit;
+    if (at[from[0] >> shift & (kBuckets - 1)] == n) continue;
+    u32 total = 0;
+    for (u32 k = 0; k < kBuckets; ++k) {
+      const u32 c = at[k];
+      at[k] = total;
+      total += c;
+    }
+    for (i64 i = 0; i < n; ++i) to[at[from[i] >> shift & (kBuckets - 1)]++] = from[i];
+    std::swap(from, to);
+  }
+  if (from != items) std::copy_n(from, n, items);
+}
+
+}  // namespace
+
+void sort_items(u64* items, i64 n, std::vector<u64>& other) {
+  if (n > 2000) {
+    radix_items(items, n, other);
+  } else if (n > 24) {
+    std::sort(items, items + n);
+  } else {
+    for (i64 i = 1; i < n; ++i) {
+      const u64 item = items[i];
+      i64 j = i;
+      for (; j > 0 && items[j - 1] > item; --j) items[j] = items[j - 1];
+      items[j] = item;
+    }
+  }
+}
+
 }  // namespace treewright

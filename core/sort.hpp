@@ -23,6 +23,9 @@ struct Ranking {
   u32 n_distinct = 0;
 };
 
+// Sorts items by their upper 32 bits; `other` is a buffer.
+void sort_items(u64* items, i64 n, std::vector<u64>& other);
+
 // Leaves the rows of a column in buffers.items: ascending by value, gaps (NaN) last.
 Ranking rank_column(const Column& column, i64 n_rows, SortBuffers& buffers);
 

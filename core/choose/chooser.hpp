@@ -31,7 +31,7 @@ struct NodeView {
 };
 
 enum class CandidateKind : u8 {
-  none, sorted_cut, group_cut, subset_mask, multiway, merged, only_gaps, intervals
+  none, sorted_cut, group_cut, subset_mask, multiway, merged, only_gaps, intervals, key_cut
 };
 
 // The best split of one feature. Enough to compare and to build the Split again.
@@ -40,13 +40,14 @@ struct Candidate {
   i32 feature = -1;
   double gain = -kInf;
   double scale = 0;      // magnitude of the sums behind the gain: its rounding error
-  i64 cut = 0;           // entries or groups on the left
+  i64 cut = 0;           // entries or groups on the left; key_cut: the largest key there
   u64 mask = 0;          // subset_mask: groups on the left
   bool gaps_left = false;
   bool learned_gaps = false;  // gaps took part in the score
   double threshold = 0;  // random cuts only
   double bits = 0, split_info = 0;  // Quinlan's gain and split information, in bits per case
   i32 n_branches = 2;
+  bool constant = false;  // nothing varies, as far as the search saw
 
   // Whether this beats a candidate of an earlier feature or position.
   bool beats(const Candidate& other) const {
@@ -80,8 +81,22 @@ struct Marked {
   }
 };
 
+// Buffers of the search of features that are kept by row.
+struct RowScratch {
+  std::vector<i32> keys, tokens, sums;
+  std::vector<double> score, d, product;
+  std::vector<u64> table, items, other;
+  std::vector<u32> counts;
+};
+
 // Buffers of one thread.
 struct Scratch {
+  RowScratch rows;
+  std::vector<Entry<u16>> small_entries;  // of one feature, where they are made at the node
+  std::vector<Entry<u32>> entries;
+  std::vector<i32> order;                 // features in the order of a draw
+  std::vector<Candidate> found, of_plain;
+  std::vector<i32> plain;                 // features that are searched together
   Marked marked;
   std::vector<u8> side;        // see NodeView; a thread's own, for siblings lie interleaved in it
   Groups groups;
@@ -98,6 +113,15 @@ struct Scratch {
   bool is_wide = false;        // where this is set
 };
 
+template <class Id>
+std::vector<Entry<Id>>& entry_buffer(Scratch& scratch) {
+  if constexpr (sizeof(Id) == 2) {
+    return scratch.small_entries;
+  } else {
+    return scratch.entries;
+  }
+}
+
 class Chooser {
  public:
   virtual ~Chooser() = default;
@@ -106,6 +130,11 @@ class Chooser {
   // Scores the best split of one feature.
   virtual Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) = 0;
   virtual Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) = 0;
+  // Scores several features that are kept by row without gaps; false where there is no loop for it.
+  virtual bool best_of_rows(const NodeView<u32>&, const i32* /*features*/, i32 /*n*/, Scratch&,
+                            Candidate* /*out*/) {
+    return false;
+  }
   // Orders groups for nominal cuts, exactly as `best` did.
   virtual void order_groups(const CriterionView& view, const Problem& p, Groups& groups) = 0;
   // Branch of each group of a candidate of kind `merged`, exactly as `best` had it.

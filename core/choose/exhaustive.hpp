@@ -9,6 +9,7 @@
 #include "groups.hpp"
 #include "order.hpp"
 #include "random.hpp"
+#include "rows.hpp"
 #include "sorted.hpp"
 
 #include "../criteria/gini.hpp"
@@ -24,6 +25,24 @@ class Exhaustive : public Chooser {
   }
   Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) override {
     return search(node, feature, scratch);
+  }
+  bool best_of_rows(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
+                    Candidate* out) override {
+    const Problem& p = node.problem;
+    if (!node.block.target.count || p.params.random_cut || !p.params.monotonic.empty() ||
+        p.params.min_weight_leaf > 0) {
+      return false;
+    }
+    if constexpr (std::is_same_v<C, Gini>) {
+      if (node.criterion.factor) return false;
+      search_classes(node, features, n, scratch, out);
+      return true;
+    } else if constexpr (std::is_same_v<C, SquaredError>) {
+      if (node.criterion.n_outputs != 1) return false;
+      search_numbers(node, features, n, scratch, out);
+      return true;
+    }
+    return false;
   }
   void order_groups(const CriterionView& view, const Problem& p, Groups& groups) override {
     order_by_profile(view, p, groups);
@@ -50,23 +69,27 @@ class Exhaustive : public Chooser {
     Candidate best;
     best.feature = feature;
     const FeatureInfo& info = p.features[feature];
-    const bool in_order = info.store == Store::sorted;
-    if (!in_order && fits_entries(node, info, p.columns[feature])) {
-      few(node, info, scratch, best);
-      return best;
-    }
-    if constexpr (std::is_same_v<C, Gini>) {
-      if (!in_order && scan_table(node, info, best)) return best;
+    const bool by_row = info.store == Store::rows;
+    const bool in_order = by_row ? !counts_bins(node, feature) : info.store == Store::sorted;
+    if (info.store == Store::coded) {
+      if (fits_entries(node, info, p.columns[feature])) {
+        few(node, info, scratch, best);
+        return best;
+      }
+      if constexpr (std::is_same_v<C, Gini>) {
+        if (scan_table(node, info, best)) return best;
+      }
     }
     if (!in_order) build_groups(node, feature, scratch);
     if (p.params.random_cut && !p.columns[feature].multiway) {
       in_order ? random_entry(node, feature, scratch, best)
                : random_group(node, feature, scratch, best);
     } else if (in_order) {
-      sorted(node, node.block.entries[info.slot] + node.begin, scratch, best);
+      sorted(node, entries_of(node, feature, scratch), scratch, best);
     } else {
       grouped(node, feature, scratch, best);
     }
+    if (by_row) turn_into_key(node, feature, scratch, best);
     return best;
   }
 
@@ -133,6 +156,32 @@ class Exhaustive : public Chooser {
     for (i64 i = 1; i < best.cut; ++i) groups += entries[i].rank != entries[i - 1].rank;
     best.kind = CandidateKind::group_cut;
     best.cut = groups;
+  }
+
+  // Whether a feature kept by row is searched by its bins: where they are exact enough.
+  template <class Id>
+  static bool counts_bins(const NodeView<Id>& node, i32 feature) {
+    const Problem& p = node.problem;
+    if (p.params.random_cut) return false;
+    const RowFeature& f = p.rows->features[p.features[feature].slot];
+    return f.bins_are_values || (!p.exact_rows && node.size() > 2 * kMaxBins);
+  }
+
+  // A cut of a feature kept by row is known by the largest key on its left.
+  template <class Id>
+  static void turn_into_key(const NodeView<Id>& node, i32 feature, Scratch& scratch,
+                            Candidate& best) {
+    const Problem& p = node.problem;
+    const i32 slot = p.features[feature].slot;
+    if (best.kind == CandidateKind::sorted_cut) {
+      const Id id = entry_buffer<Id>(scratch)[best.cut - 1].id;
+      best.cut = p.rows->keys(id)[slot];
+    } else if (best.kind == CandidateKind::group_cut) {
+      best.cut = p.rows->features[slot].bin_end[scratch.groups.code[best.cut - 1]];
+    } else {
+      return;
+    }
+    best.kind = CandidateKind::key_cut;
   }
 
   // Runs `scan(pass, left stats, extra rows on the left)` once, or once per side for gaps.
@@ -207,7 +256,7 @@ class Exhaustive : public Chooser {
   template <class Id>
   void random_entry(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
-    const Entry<Id>* entries = node.block.entries[p.features[feature].slot] + node.begin;
+    const Entry<Id>* entries = entries_of(node, feature, scratch);
     const i64 n = node.size(), known = count_known(entries, n);
     std::vector<i64> gap_stats(p.n_stats, 0);
     for (i64 i = known; i < n; ++i) add_any(p, node.block.target, entries[i].id, gap_stats.data());

@@ -6,6 +6,8 @@
 
 #include "chooser.hpp"
 
+#include "../forest/row_matrix.hpp"
+
 namespace treewright {
 
 // Counts instances without weights by code and by a second key below `width`: one increment each,
@@ -150,6 +152,23 @@ void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* 
   }
 }
 
+// The table of the bins of a feature that is kept by row, in scratch.dense.
+template <class Id>
+void count_bins(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scratch) {
+  const Problem& p = node.problem;
+  const i32 width = table_width(p);
+  scratch.dense.assign(static_cast<std::size_t>(info.n_codes + 1) * width, 0);
+  with_target_kind(p, [&](auto classes, auto unit) {
+    constexpr bool counts_only = classes.value && unit.value;
+    for (i64 i = node.begin; i < node.end; ++i) {
+      const Id id = node.block.ids[i];
+      i64* row = scratch.dense.data() + static_cast<std::size_t>(p.rows->bins(id)[info.slot]) * width;
+      if (!counts_only) ++row[0];
+      add_instance<classes.value, unit.value>(p, node.block.target, id, row + !counts_only);
+    }
+  });
+}
+
 // Builds scratch.groups for a coded feature at a node: from the node's tables, from a table made
 // for the purpose where the codes are not many more than the instances, or from a map.
 template <class Id>
@@ -161,7 +180,10 @@ void build_groups(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
   g.count.clear();
   g.stats.clear();
   g.gap_count = 0;
-  if (node.tables && info.table >= 0) {
+  if (info.store == Store::rows) {
+    count_bins(node, info, scratch);
+    groups_of_table(p, info, scratch.dense.data(), g);
+  } else if (node.tables && info.table >= 0) {
     groups_of_table(p, info, node.tables + info.table * table_width(p), g);
   } else if (info.n_codes <= 16 || info.n_codes <= node.size()) {
     scratch.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * table_width(p));

@@ -1,0 +1,117 @@
+// A finished tree as a forest keeps it: what cannot be computed from the rest, once.
+//
+// Nodes are in the order of Tree (parents first, siblings adjacent, families depth first), so the
+// number of children alone gives the structure. Inner nodes have a test, leaves have values; what
+// an inner node held is the sum of its children.
+#pragma once
+
+#include <vector>
+
+#include "../assemble.hpp"
+
+namespace treewright {
+
+struct CompactForest {
+  std::vector<i64> node_offset{0}, inner_offset{0};  // per tree
+  std::vector<i32> n_children;                        // per node
+  // Per inner node.
+  std::vector<i32> feature, gap_branch, n_gaps;
+  std::vector<u8> kind, closed;
+  std::vector<i32> n_breaks, n_codes;
+  std::vector<double> breaks;
+  std::vector<i32> codes, branches;
+  // Per leaf; classes with weight as (class, weight) pairs.
+  std::vector<i32> leaf_samples, leaf_classes, pair_class;
+  std::vector<double> pair_weight;
+  std::vector<double> leaf_value, leaf_weight, leaf_impurity;  // numbers
+  std::vector<double> clipped;      // per node, two classes under constraints
+  std::vector<double> importance;   // per tree and feature: sum of gains
+
+  i64 n_trees() const { return static_cast<i64>(node_offset.size()) - 1; }
+
+  // Appends a tree; `t` is read and dropped part by part.
+  void add(const FlatTree& t, bool classes, i32 width, i32 n_features) {
+    const i64 n = static_cast<i64>(t.first_child.size());
+    importance.resize(importance.size() + n_features, 0);
+    double* gains = importance.data() + importance.size() - n_features;
+    for (i64 i = 0; i < n; ++i) {
+      n_children.push_back(t.n_children[i]);
+      t.n_children[i] ? add_inner(t, i, gains) : add_leaf(t, i, classes, width);
+    }
+    clipped.insert(clipped.end(), t.clipped.begin(), t.clipped.end());
+    node_offset.push_back(node_offset.back() + n);
+    inner_offset.push_back(static_cast<i64>(feature.size()));
+  }
+
+  void append(CompactForest&& other) {
+    const i64 nodes = node_offset.back(), inner = inner_offset.back();
+    for (std::size_t i = 1; i < other.node_offset.size(); ++i) {
+      node_offset.push_back(nodes + other.node_offset[i]);
+      inner_offset.push_back(inner + other.inner_offset[i]);
+    }
+    auto join = [](auto& to, auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+      std::remove_reference_t<decltype(from)>().swap(from);
+    };
+    join(n_children, other.n_children);
+    join(feature, other.feature);
+    join(gap_branch, other.gap_branch);
+    join(n_gaps, other.n_gaps);
+    join(kind, other.kind);
+    join(closed, other.closed);
+    join(n_breaks, other.n_breaks);
+    join(n_codes, other.n_codes);
+    join(breaks, other.breaks);
+    join(codes, other.codes);
+    join(branches, other.branches);
+    join(leaf_samples, other.leaf_samples);
+    join(leaf_classes, other.leaf_classes);
+    join(pair_class, other.pair_class);
+    join(pair_weight, other.pair_weight);
+    join(leaf_value, other.leaf_value);
+    join(leaf_weight, other.leaf_weight);
+    join(leaf_impurity, other.leaf_impurity);
+    join(clipped, other.clipped);
+    join(importance, other.importance);
+  }
+
+ private:
+  void add_inner(const FlatTree& t, i64 i, double* gains) {
+    const FlatSplits& s = t.splits;
+    feature.push_back(s.feature[i]);
+    gap_branch.push_back(t.gap_branch[i]);
+    n_gaps.push_back(t.n_gaps[i]);
+    kind.push_back(s.kind[i]);
+    closed.push_back(s.closed[i]);
+    n_breaks.push_back(static_cast<i32>(s.break_offset[i + 1] - s.break_offset[i]));
+    n_codes.push_back(static_cast<i32>(s.code_offset[i + 1] - s.code_offset[i]));
+    breaks.insert(breaks.end(), s.breaks.begin() + s.break_offset[i],
+                  s.breaks.begin() + s.break_offset[i + 1]);
+    codes.insert(codes.end(), s.codes.begin() + s.code_offset[i],
+                 s.codes.begin() + s.code_offset[i + 1]);
+    branches.insert(branches.end(), s.branches.begin() + s.code_offset[i],
+                    s.branches.begin() + s.code_offset[i + 1]);
+    gains[s.feature[i]] += t.gain[i];
+  }
+
+  void add_leaf(const FlatTree& t, i64 i, bool classes, i32 width) {
+    leaf_samples.push_back(static_cast<i32>(t.n_samples[i]));
+    const double* value = t.value.data() + i * width;
+    if (!classes) {
+      leaf_value.insert(leaf_value.end(), value, value + width);
+      leaf_weight.push_back(t.weight[i]);
+      leaf_impurity.push_back(t.impurity[i]);
+      return;
+    }
+    i32 count = 0;
+    for (i32 k = 0; k < width; ++k) {
+      if (value[k] == 0) continue;
+      pair_class.push_back(k);
+      pair_weight.push_back(value[k]);
+      ++count;
+    }
+    leaf_classes.push_back(count);
+  }
+};
+
+}  // namespace treewright

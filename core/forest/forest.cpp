@@ -1,0 +1,216 @@
+#include "forest.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+#include "../assemble.hpp"
+#include "../threads.hpp"
+#include "row_matrix.hpp"
+
+namespace treewright {
+namespace {
+
+// What all trees share.
+struct Shared {
+  std::unique_ptr<RowMatrix> rows;
+  std::vector<Memory> code_memory;
+  std::vector<const u8*> codes;  // per coded slot
+  std::vector<u16> label;
+  std::vector<i64> weight, wy;   // of one draw of each row
+};
+
+void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
+  p.features.assign(p.n_features(), {});
+  std::vector<i32> ordered;
+  for (i32 f = 0; f < p.n_features(); ++f) {
+    FeatureInfo& info = p.features[f];
+    const Column& column = p.columns[f];
+    if (column.ordered && !column.multiway) {
+      info.store = Store::rows;
+      info.slot = static_cast<i32>(ordered.size());
+      ordered.push_back(f);
+    } else {
+      info.slot = p.n_coded++;
+      shared.code_memory.push_back(coded_column(p, f, info));
+      shared.codes.push_back(static_cast<const u8*>(shared.code_memory.back().data()));
+    }
+  }
+  shared.rows = std::make_unique<RowMatrix>(p.columns, ordered, p.n_rows, plan.n_threads);
+  p.rows = shared.rows.get();
+  p.exact_rows = plan.exact;
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    FeatureInfo& info = p.features[ordered[i]];
+    const RowFeature& feature = shared.rows->features[i];
+    info.has_gaps = feature.has_gaps;
+    info.n_codes = feature.n_bins();
+    info.constant = feature.bins_are_values && info.n_codes + info.has_gaps < 2;
+  }
+  for (const FeatureInfo& info : p.features) p.any_gaps |= info.has_gaps;
+  i64 n_draws = p.n_rows;
+  for (const i64 draws : plan.sampling.n_draws) n_draws = std::max(n_draws, draws);
+  scale_targets(p, n_draws);
+  shared.label = std::move(p.label);
+  shared.weight = std::move(p.weight);
+  shared.wy = std::move(p.wy);
+  p.label.clear();
+  p.weight.clear();
+  p.wy.clear();
+}
+
+// The arrays of one tree, used again for the next of the same thread.
+struct TreeArena {
+  std::vector<i32> counts;
+  std::vector<u8> small_counts;
+  std::vector<i64> weight, wy;
+  std::shared_ptr<Block<u32>> block = std::make_shared<Block<u32>>();
+  std::vector<u32> ids;
+};
+
+// Gives a problem the rows of a tree and makes the root.
+void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 seed, TreeArena& arena) {
+  const i64 n = p.n_rows;
+  arena.counts.resize(n);
+  draw_sample(plan.sampling, seed, n, arena.counts.data());
+  arena.ids.clear();
+  i32 most = 0;
+  for (i64 i = 0; i < n; ++i) {
+    if (!arena.counts[i]) continue;
+    arena.ids.push_back(static_cast<u32>(i));
+    most = std::max(most, arena.counts[i]);
+  }
+  const bool weighted = !shared.weight.empty();
+  p.unit = most <= 1 && !weighted;
+  Block<u32>& block = *arena.block;
+  block.n = n;
+  block.codes = shared.codes;
+  block.ids = arena.ids.data();
+  arena.small_counts.resize(n);
+  for (i64 i = 0; i < n; ++i) arena.small_counts[i] = static_cast<u8>(std::min(arena.counts[i], 255));
+  const i32 outputs = p.targets.n_outputs;
+  if (!p.unit) {
+    arena.weight.resize(n);
+    for (i64 i = 0; i < n; ++i) arena.weight[i] = arena.counts[i] * (weighted ? shared.weight[i] : 1);
+  }
+  const bool classes = p.is_classification();
+  if (!classes) {
+    arena.wy.resize(n * outputs);
+    for (i64 i = 0; i < n * outputs; ++i) arena.wy[i] = arena.counts[i / outputs] * shared.wy[i];
+  }
+  block.target = {};
+  if (classes) block.target.label = shared.label.data();
+  if (!p.unit) block.target.weight = arena.weight.data();
+  // Small counts allow faster loops; products of sums must stay within 63 bits.
+  if (!weighted && most <= 255 && n < (i64{1} << 30)) block.target.count = arena.small_counts.data();
+  if (!classes) {
+    block.target.wy = arena.wy.data();
+    block.target.y = p.targets.y;
+  }
+  p.total.assign(p.n_stats, 0);
+  with_target_kind(p, [&](auto is_classes, auto unit) {
+    for (const u32 id : arena.ids) {
+      add_instance<is_classes.value, unit.value>(p, block.target, id, p.total.data());
+    }
+  });
+}
+
+class ForestGrower {
+ public:
+  ForestGrower(Problem& problem, const GrowOptions& options, ForestPlan& plan)
+      : p_(problem), options_(options), plan_(plan) {}
+
+  GrownForest run() {
+    prepare(p_, plan_, shared_);
+    const int threads = std::max(1, static_cast<int>(std::min<i64>(plan_.n_threads, plan_.n_trees)));
+    std::vector<TreeArena> arenas(threads);
+    finished_.resize(plan_.n_trees);
+    GrownForest out;
+    TaskQueue<i64> queue;
+    for (i64 i = 0; i < plan_.n_trees; ++i) queue.push(i);
+    try {
+      queue.run(
+          threads, [&](i64 i, int t) { one_tree(i, t, arenas[t]); }, [&] { report(); });
+      report();
+    } catch (...) {
+      out.interrupted = failure_;
+    }
+    out.trees = std::move(trees_);
+    return out;
+  }
+
+ private:
+  void one_tree(i64 i, int thread, TreeArena& arena) {
+    Problem p = p_;
+    p.params.n_threads = 1;
+    p.params.seed = tree_seed(plan_.seed, plan_.first_tree + i);
+    fill_root(p, shared_, plan_, p.params.seed, arena);
+    GrowOptions o = options_;
+    o.root = arena.block;
+    o.root_size = static_cast<i64>(arena.ids.size());
+    o.poll = [this, thread](double) {
+      if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+      if (thread == 0) report();
+    };
+    CompactForest tree;
+    try {
+      Grown grown = grow(p, o);
+      const FlatTree flat = assemble(p, grown);
+      const bool classes = p.is_classification();
+      tree.add(flat, classes, classes ? p.targets.n_classes : p.targets.n_outputs, p.n_features());
+      hand_in(i, std::move(tree));
+    } catch (...) {
+      fail();
+      throw;
+    }
+  }
+
+  // Trees are taken in order: one that is early waits for those before it.
+  void hand_in(i64 i, CompactForest tree) {
+    std::lock_guard<std::mutex> guard(lock_);
+    finished_[i] = std::move(tree);
+    while (n_taken_ < plan_.n_trees && finished_[n_taken_]) {
+      trees_.append(std::move(*finished_[n_taken_]));
+      finished_[n_taken_].reset();
+      ++n_taken_;
+    }
+    n_finished_.fetch_add(1);
+  }
+
+  // From the calling thread.
+  void report() {
+    try {
+      if (plan_.poll) plan_.poll(n_finished_.load());
+    } catch (...) {
+      fail();
+      throw;
+    }
+  }
+
+  // Keeps the first failure and lets the other threads know.
+  void fail() {
+    std::lock_guard<std::mutex> guard(lock_);
+    if (!failure_) failure_ = std::current_exception();
+    stop_.store(true);
+  }
+
+  Problem& p_;
+  const GrowOptions& options_;
+  ForestPlan& plan_;
+  Shared shared_;
+  std::atomic<bool> stop_{false};
+  std::exception_ptr failure_;
+  std::atomic<i64> n_finished_{0};
+  std::mutex lock_;
+  std::vector<std::optional<CompactForest>> finished_;
+  i64 n_taken_ = 0;
+  CompactForest trees_;
+};
+
+}  // namespace
+
+GrownForest grow_forest(Problem& problem, const GrowOptions& options, ForestPlan& plan) {
+  return ForestGrower(problem, options, plan).run();
+}
+
+}  // namespace treewright

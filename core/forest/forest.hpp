@@ -1,0 +1,49 @@
+// Growing a forest: the growth loop once per tree, trees handed out among threads.
+//
+// Everything that does not depend on the tree (keys, bins, codes, scaled targets) is made once and
+// shared; a tree has its row counts, the rows it was drawn and their weights. Trees come out in
+// order, whichever was finished first, so that sums over trees do not depend on threads either.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "../grow.hpp"
+#include "../problem.hpp"
+#include "compact.hpp"
+#include "sample.hpp"
+
+namespace treewright {
+
+enum class OutOfBagKind : u8 { none, probability, vote, value };
+
+// Sums over the trees that did not see a row.
+struct OutOfBag {
+  OutOfBagKind kind = OutOfBagKind::none;
+  i32 width = 0;
+  std::vector<double> total;  // rows × width
+  std::vector<i32> n_trees;
+  std::vector<double> errors;  // of the first 1, 2, … trees
+};
+
+struct ForestPlan {
+  i64 first_tree = 0, n_trees = 0;
+  u64 seed = 0;
+  bool exact = true;
+  i32 n_threads = 1;
+  Sampling sampling;
+  OutOfBag oob;
+  // From the calling thread, now and then: trees finished. May throw to end the growth.
+  std::function<void(i64)> poll;
+};
+
+struct GrownForest {
+  CompactForest trees;
+  std::exception_ptr interrupted;  // what ended the growth before all trees were there
+};
+
+// `options` has a chooser and criterion; `problem` columns, targets and parameters.
+GrownForest grow_forest(Problem& problem, const GrowOptions& options, ForestPlan& plan);
+
+}  // namespace treewright

@@ -1,0 +1,75 @@
+// The ordered columns of a forest, row by row and unsorted.
+//
+// A forest looks at a few drawn features per node, so keeping every column sorted does not pay.
+// Here each value is a signed 32-bit key of the same order: the bits of a float32 (and of a
+// double that is one), the code of an ordinal category, or the rank among the distinct values of
+// the column. A row's keys lie together, so that what a subtree reads stays in the cache. Beside
+// the key stands the number of a quantile bin, one byte, for counting in large nodes.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "../memory.hpp"
+#include "../types.hpp"
+
+namespace treewright {
+
+constexpr i32 kGapKey = std::numeric_limits<i32>::max();
+constexpr u32 kMaxBins = 255;
+
+// Bits of a float as an integer of the same order; one zero.
+inline i32 float_key(float x) {
+  const i32 bits = std::bit_cast<i32>(x + 0.0f);
+  return bits ^ ((bits >> 31) & 0x7FFFFFFF);
+}
+inline float key_float(i32 key) {
+  return std::bit_cast<float>(key ^ ((key >> 31) & 0x7FFFFFFF));
+}
+
+struct RowFeature {
+  enum class Keys : u8 { floats, codes, ranks };
+
+  i32 column = 0;             // of the table
+  Keys kind = Keys::floats;
+  bool has_gaps = false;
+  std::vector<double> values;  // ranks: the distinct values, ascending
+  std::vector<i32> bin_end;    // largest key of each bin; the last is open
+  bool bins_are_values = false;  // every bin holds one value
+
+  u32 n_bins() const { return static_cast<u32>(bin_end.size()); }
+
+  double value(i32 key) const {
+    if (kind == Keys::floats) return key_float(key);
+    return kind == Keys::ranks ? values[key] : static_cast<double>(key);
+  }
+  // The largest key that a test sends left: x <= t if closed, else x < t.
+  i32 last_left(double t, bool closed) const;
+};
+
+class RowMatrix {
+ public:
+  // Reads the columns listed in `columns`; a forest's rows are those of the table.
+  RowMatrix(const std::vector<Column>& table, const std::vector<i32>& columns, i64 n_rows,
+            int n_threads);
+
+  i64 n_rows() const { return n_rows_; }
+  i32 width() const { return static_cast<i32>(features.size()); }
+  const i32* keys(i64 row) const { return keys_ + row * width(); }
+  const u8* bins(i64 row) const { return bins_ + row * width(); }
+
+  std::vector<RowFeature> features;
+
+ private:
+  void look_for_kinds(const std::vector<Column>& table, int n_threads);
+  void fill(const std::vector<Column>& table, int n_threads);
+
+  i64 n_rows_;
+  Memory key_memory_, bin_memory_;
+  i32* keys_ = nullptr;
+  u8* bins_ = nullptr;
+};
+
+}  // namespace treewright

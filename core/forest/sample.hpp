@@ -1,0 +1,33 @@
+// The rows of a tree: how often each is drawn.
+//
+// Twin: treewright.kernels.reference.forest. The key of the random numbers is the tree's seed, the
+// stream that of the stratum.
+#pragma once
+
+#include <vector>
+
+#include "../philox.hpp"
+#include "../types.hpp"
+
+namespace treewright {
+
+struct Sampling {
+  bool all = true;                     // every row once, nothing is drawn
+  bool replace = true;
+  const double* weight = nullptr;      // chances; null: equal
+  const i32* strata = nullptr;         // null: one stratum
+  std::vector<i64> n_draws;            // per stratum
+};
+
+inline u64 tree_seed(u64 seed, i64 tree) {
+  // as child_path, for numbers beyond 32 bits
+  u64 z = seed + 0x9E3779B97F4A7C15ULL * (static_cast<u64>(tree) + 1);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+// Fills counts (n entries) for the tree with this seed.
+void draw_sample(const Sampling& sampling, u64 seed, i64 n, i32* counts);
+
+}  // namespace treewright

@@ -1,0 +1,112 @@
+"""Numpy twins of the forest kernels: drawing rows.
+
+Random numbers come from Philox4x32-10 (Salmon et al. 2011). The key is made of the seed and the
+tree, the counter of a stream and a block number, so that any sample can be drawn again alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["below", "child_path", "draw_sample", "philox_words", "tree_seed"]
+
+SAMPLE_STREAM = 0x53414D504C45
+"""Stream of the draws of rows; no node has it as its path but by chance."""
+_MASK = (1 << 64) - 1
+
+
+def child_path(path: int, branch: int) -> int:
+    """The number of branch ``branch`` below ``path``, a mix of both (Steele et al. 2014)."""
+    z = (path + 0x9E3779B97F4A7C15 * (branch + 1)) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+def tree_seed(seed: int, tree: int) -> int:
+    """The key of all random numbers of a tree."""
+    return child_path(seed & _MASK, tree)
+
+
+def philox_words(key: int, stream: int, n_blocks: int, first: int = 0) -> NDArray[np.uint32]:
+    """The words of ``n_blocks`` blocks of a stream, four each."""
+    low = np.uint64(0xFFFFFFFF)
+    block = np.arange(first, first + n_blocks, dtype=np.uint64)
+    c = [
+        block & low,
+        block >> np.uint64(32),
+        np.full(n_blocks, stream & 0xFFFFFFFF, np.uint64),
+        np.full(n_blocks, stream >> 32, np.uint64),
+    ]
+    k0, k1 = key & 0xFFFFFFFF, key >> 32
+    for _ in range(10):
+        p0, p1 = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
+        c = [
+            (p1 >> np.uint64(32)) ^ c[1] ^ np.uint64(k0),
+            p1 & low,
+            (p0 >> np.uint64(32)) ^ c[3] ^ np.uint64(k1),
+            p0 & low,
+        ]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return np.column_stack(c).ravel().astype(np.uint32)
+
+
+def below(key: int, stream: int, bound: int, count: int) -> NDArray[np.int64]:
+    """``count`` uniform numbers below ``bound``, one word each but for those rejected."""
+    product = np.zeros(0, np.uint64)
+    reject = np.uint64((1 << 32) % bound)
+    first = 0
+    while len(product) < count:
+        n_blocks = (count - len(product)) // 4 + 8
+        words = philox_words(key, stream, n_blocks, first).astype(np.uint64)
+        first += n_blocks
+        more = words * np.uint64(bound)
+        product = np.concatenate([product, more[(more & np.uint64(0xFFFFFFFF)) >= reject]])
+    return (product[:count] >> np.uint64(32)).astype(np.int64)
+
+
+def _uniform(key: int, stream: int, count: int) -> NDArray[np.float64]:
+    """Numbers in (0, 1] with 53 bits, two words each."""
+    words = philox_words(key, stream, (count + 1) // 2).astype(np.uint64)
+    bits = ((words[1::2] << np.uint64(32)) | words[::2])[:count]
+    return ((bits >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
+
+
+def _chosen(
+    key: int, stream: int, n: int, n_draws: int, replace: bool, weight: NDArray[np.float64] | None
+) -> NDArray[np.int64]:
+    if replace:
+        if weight is None:
+            return below(key, stream, n, n_draws)
+        ends = np.cumsum(weight)
+        at = np.searchsorted(ends, _uniform(key, stream, n_draws) * ends[-1], side="left")
+        return np.asarray(np.minimum(at, n - 1), np.int64)
+    # without replacement: the smallest of exponential times (Efraimidis and Spirakis 2006)
+    times = -np.log(_uniform(key, stream, n))
+    if weight is not None:
+        times = np.divide(times, weight, out=np.full(n, np.inf), where=weight > 0)
+    return np.argsort(times, kind="stable")[:n_draws]
+
+
+def draw_sample(
+    seed: int,
+    tree: int,
+    n_rows: int,
+    n_draws: NDArray[np.int64],
+    *,
+    replace: bool,
+    weight: NDArray[np.float64] | None,
+    strata: NDArray[np.int32] | None,
+) -> NDArray[np.int32]:
+    """How often each row is drawn for ``tree``; ``n_draws`` has one entry per stratum."""
+    counts = np.zeros(n_rows, np.int32)
+    key = tree_seed(seed, tree)
+    for stratum, draws in enumerate(n_draws):
+        rows = np.arange(n_rows) if strata is None else np.flatnonzero(strata == stratum)
+        if len(rows):
+            chances = None if weight is None else weight[rows]
+            stream = child_path(SAMPLE_STREAM, stratum)
+            at = _chosen(key, stream, len(rows), int(draws), replace, chances)
+            np.add.at(counts, rows[at], 1)
+    return counts
