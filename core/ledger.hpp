@@ -26,6 +26,7 @@ class Ledger {
       : p_(p), list_(list), price_(p.params.leaf_price), margin_(1e-12 * std::max(1.0, price_)) {}
 
   bool is_open() const { return price_ >= 0; }
+  i64 n_open() const { return static_cast<i64>(accounts_.size()); }
 
   // The turn of the latest waiting node. Whether a split of it can pay at all.
   bool take(i64 record) {
