@@ -9,6 +9,7 @@
 
 #include "grow.hpp"
 #include "node_list.hpp"
+#include "stopping.hpp"
 
 namespace treewright {
 
@@ -26,6 +27,7 @@ class Assembler {
 
   FlatTree run() {
     link();
+    if (p_.params.leaf_price >= 0 && cut_unpaid()) link();
     write_values();
     write_records();
     write_inner();
@@ -56,6 +58,9 @@ class Assembler {
   void link() {
     std::size_t n = 0;
     for (const NodeList& list : lists_) n += list.records.size();
+    order_.clear();
+    out_.first_child.clear();
+    out_.n_children.clear();
     order_.reserve(n);
     out_.first_child.reserve(n);
     out_.n_children.reserve(n);
@@ -79,6 +84,25 @@ class Assembler {
       out_.n_children.resize(order_.size(), 0);
       for (i32 b = r->n_branches; b-- > 0;) stack.push_back(first + b);
     }
+  }
+
+  // Splits that do not pay for their leaves (ledger.hpp) and were grown all the same, because
+  // different threads grew their branches. Whether there were any.
+  bool cut_unpaid() {
+    const double price = p_.params.leaf_price;
+    std::vector<double> cost(order_.size());
+    bool any = false;
+    for (std::size_t id = order_.size(); id-- > 0;) {
+      NodeList& list = lists_[order_[id].list];
+      const double leaf = risk_of(p_, list, order_[id].at) + price;
+      double below = 0;
+      for (i32 b = 0; b < out_.n_children[id]; ++b) below += cost[out_.first_child[id] + b];
+      const bool fails = out_.n_children[id] && below >= leaf + kPriceMargin;
+      cost[id] = out_.n_children[id] ? std::min(leaf, below) : leaf;
+      if (fails) list[order_[id].at].inner = -1;
+      any = any || fails;
+    }
+    return any;
   }
 
   template <class T>

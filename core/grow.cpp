@@ -16,8 +16,9 @@ constexpr i64 kTinyBlock = 1024;
 // Smaller nodes are not worth another thread.
 constexpr i64 kLentRows = 256;
 
-// Larger nodes are too large to keep a copy of.
-constexpr i64 kKeptRows = 16384;
+// What is kept until it is known whether a split stays: entries of a node, and nodes.
+constexpr i64 kKeptEntries = i64{1} << 18;
+constexpr i64 kKeptNodes = 64;
 
 // The order in which nodes are split.
 class Grower : private NodeSplitter {
@@ -164,7 +165,8 @@ class Grower : private NodeSplitter {
       }
       const i64 before = node.size();
       FindLater later;
-      const bool may_wait = priced && before <= kKeptRows;
+      const bool may_wait = priced && ledger.n_open() < kKeptNodes &&
+                            before * std::max(p_.n_sorted, 1) <= kKeptEntries;
       split_node(node, list, false, scratch, next, may_wait ? &later : nullptr);
       // Under a price, small branches come first: they tell soonest whether the split pays.
       if (priced) {

@@ -23,14 +23,15 @@ namespace treewright {
 class Ledger {
  public:
   Ledger(const Problem& p, NodeList& list)
-      : p_(p), list_(list), price_(p.params.leaf_price), margin_(1e-12 * std::max(1.0, price_)) {}
+      : p_(p), list_(list), price_(p.params.leaf_price) {}
 
   bool is_open() const { return price_ >= 0; }
+  i64 n_open() const { return static_cast<i64>(accounts_.size()); }
 
   // The turn of the latest waiting node. Whether a split of it can pay at all.
   bool take(i64 record) {
     if (!accounts_.empty()) --accounts_.back().waiting;
-    return 2 * price_ < limit_of(record) + margin_;
+    return 2 * price_ < limit_of(record) + kPriceMargin;
   }
 
   // A node was split; the branches in `waiting` are still to be grown, the others are leaves.
@@ -109,7 +110,7 @@ class Ledger {
     i64 dropped = 0;
     while (!accounts_.empty()) {
       Account a = std::move(accounts_.back());
-      const bool fails = a.cost + a.floors >= a.limit + margin_;
+      const bool fails = a.cost + a.floors >= a.limit + kPriceMargin;
       if (!fails && a.open) {
         accounts_.back() = std::move(a);
         break;
@@ -128,7 +129,7 @@ class Ledger {
 
   const Problem& p_;
   NodeList& list_;
-  double price_, margin_;
+  double price_;
   std::vector<Account> accounts_;
 };
 

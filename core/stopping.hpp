@@ -8,6 +8,9 @@
 
 namespace treewright {
 
+// Costs that differ by less are left to the pruner.
+constexpr double kPriceMargin = 1e-12;
+
 // Risk of a node as a leaf, a share of the total.
 inline double risk_of(const Problem& p, const NodeList& list, i64 at) {
   const i64* stats = list.stats_of(at);
