@@ -194,8 +194,10 @@ class NodeSplitter {
         view.to_beat = std::max(0.0, best.gain);
       }
     }
-    // A draw without any admissible split goes on until there is one.
-    for (i32 i = wanted; i < n && best.kind == CandidateKind::none && !o_.chooser->picks(); ++i) {
+    // A draw without any admissible split goes on until there is one, unless that makes a leaf.
+    const i32 most = p_.params.redraw ? n : wanted;
+    for (i32 i = wanted; i < most && best.kind == CandidateKind::none && !o_.chooser->picks();
+         ++i) {
       draw_feature(scratch.order, i, random);
       best = p_.rows ? best_of_rows(node, view, order.data() + i, 1, scratch)
                      : o_.chooser->best(view, order[i], scratch);
@@ -242,7 +244,7 @@ class NodeSplitter {
       }
       constants |= found[i].constant;
     }
-    if (constants) {
+    if (constants && p_.params.redraw) {
       auto left = std::make_shared<std::vector<i32>>(*node.active);
       for (const Candidate& c : found) {
         if (c.constant) std::erase(*left, c.feature);
@@ -590,7 +592,7 @@ class NodeSplitter {
   // so looking now and then is enough, unless features are drawn.
   template <class Id>
   void drop_constants(Pending& node) {
-    if (p_.rows || (p_.params.max_features <= 0 && node.depth % 4)) return;
+    if (p_.rows || !p_.params.redraw || (p_.params.max_features <= 0 && node.depth % 4)) return;
     const Block<Id>& block = *block_of<Id>(node);
     std::vector<i32> left;
     for (i32 f : *node.active) {

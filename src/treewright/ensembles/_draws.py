@@ -83,7 +83,7 @@ def row_sampling(
     if isinstance(max_samples, Integral):
         n_draws = int(max_samples)
     elif max_samples is None:
-        n_draws = n_rows if replace else max(1, round(DISTINCT_SHARE * n_rows))
+        n_draws = n_rows if replace else max(1, int(DISTINCT_SHARE * n_rows))
     else:
         # a row that weighs two may be drawn twice as often, but not without replacement
         total = n_rows if weight is None or not replace else float(weight.sum())

@@ -28,6 +28,7 @@ from treewright.ensembles._oob import OobErrorPath, OobSums, check_left_out, is_
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.learners._progress import Progress, reported
 from treewright.learners._training import Training, threads
+from treewright.tree.tables import text_table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -360,6 +361,38 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         sums = OobSums(material.y, len(material.target.classes), keep_path=True)
         self._add(sums, self._body, 0, material.rows, self._draws)
         return OobErrorPath.of(sums, material.target.classes)
+
+    def size(self) -> str:
+        """How many members there are and how large they are, in words."""
+        body = self._fitted()
+        if isinstance(body, Models):
+            return f"{len(body)} members"
+        trees = [body.forest.tree(k) for k in range(len(body))]
+        leaves = np.mean([tree.n_leaves for tree in trees])
+        depth = max(tree.depth for tree in trees)
+        return f"{len(trees)} trees, {leaves:.6g} leaves on average, depth at most {depth}"
+
+    def summary(self) -> str:
+        """Size, out-of-bag score and importances as text.
+
+        Returns
+        -------
+        text : str
+        """
+        target = None if self._schema is None else self._schema.target
+        name = "" if target is None else f" of {target.name!r}"
+        lines = [f"{type(self).__name__}{name}", f"Size: {self.size()}"]
+        if hasattr(self, "oob_score_"):
+            lines.append(f"Out-of-bag score: {self.oob_score_:.4f}")
+        if isinstance(self._body, Trees) and self._schema is not None:
+            share = self.feature_importances_
+            order = np.argsort(-share, kind="stable")
+            cells = {
+                "feature": [self._schema.names[i] for i in order],
+                "share of the decrease of impurity": [f"{share[i]:.4f}" for i in order],
+            }
+            lines += ["", text_table(cells)]
+        return "\n".join(lines)
 
     # scikit-learn
 

@@ -58,6 +58,7 @@ class ForestEstimator(Insights, Ensemble):
     bootstrap: bool
     replace: bool
     tree_method: Any
+    redraw: bool
     ccp_alpha: float
 
     @property
@@ -183,9 +184,20 @@ class ForestEstimator(Insights, Ensemble):
             cart = clone(learner).set_params(max_features=drawn)
             check_parameters(cart)
             engine = EngineGrower(
-                cart, training, draws, self.tree_method, self._answer(), n_threads
+                cart,
+                training,
+                draws,
+                self.tree_method,
+                self._answer(),
+                n_threads,
+                self.redraw,
             )
             return PrunedGrower(engine, learner) if learner.ccp_alpha else engine
+        if not self.redraw:
+            raise ParameterError(
+                "redraw=False is for CART without class weights of each sample, got "
+                f"{type(learner).__name__} with others; leave it at True."
+            )
         n = len(training.table.schema)
         return TreeGrower(
             learner, training, draws, FeatureDraws(draws.seed, n, n, False), n_threads, drawn

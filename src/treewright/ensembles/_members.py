@@ -111,6 +111,8 @@ class EngineGrower:
         How cuts are searched.
     answer
         What is asked about rows left out.
+    redraw
+        See :class:`treewright.tree.recipe.Recipe`.
     """
 
     learner: Any
@@ -119,6 +121,7 @@ class EngineGrower:
     tree_method: Literal["auto", "exact", "hist"]
     answer: Answer
     n_threads: int = 1
+    redraw: bool = True
 
     def grow(
         self, members: range, progress: Report | None = None, oob: OutOfBag | None = None
@@ -139,7 +142,7 @@ class EngineGrower:
         grown = grow_forest(
             training.table,
             training.y,
-            self.learner._recipe(training),
+            replace(self.learner._recipe(training), redraw=self.redraw),
             plan,
             target=training.target,
             sample_weight=None if drawn else training.sample_weight,

@@ -84,6 +84,12 @@ FOREST: dict[str, Parameter] = {
     "replace": Parameter(
         ["boolean"], "bool", "Whether rows are drawn with replacement (only with ``bootstrap``)."
     ),
+    "redraw": Parameter(
+        ["boolean"],
+        "bool",
+        "Whether more features are drawn where none of those drawn can be split, as scikit-learn "
+        "does; if not, the node is a leaf, as in randomForest and ranger, and trees are smaller.",
+    ),
     "tree_method": Parameter(
         options("auto", "exact", "hist"),
         '{"auto", "exact", "hist"}',

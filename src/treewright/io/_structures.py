@@ -16,6 +16,7 @@ import numpy as np
 import treewright
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
+from treewright.io._forest import pack_forest, unpack_forest
 from treewright.io._values import Structure
 from treewright.rules import RuleSet
 from treewright.rules._serialize import body_from_dict, body_to_dict
@@ -170,21 +171,17 @@ def _build_tree(parts: dict[str, Any]) -> Tree:
     return tree
 
 
-# Forests: their trees.
-
-
-def _take_forest_apart(forest: Forest) -> dict[str, object]:
-    return {"trees": [forest.tree(k) for k in range(len(forest))]}
+# Forests
 
 
 def _build_forest(parts: dict[str, Any]) -> Forest:
-    _check_parts("forest", parts, ("trees",))
-    trees = parts["trees"]
-    if type(trees) is not list or not trees or any(type(tree) is not Tree for tree in trees):
-        raise ModelFileError("its forest has no trees")
-    if any(tree.schema != trees[0].schema for tree in trees):
-        raise ModelFileError("the trees of its forest have different schemas")
-    return Forest.from_trees(trees)
+    forest = unpack_forest(parts)
+    if "trees" not in parts:  # whole trees were checked when they were built
+        for k in range(len(forest)):
+            tree = forest.tree(k)
+            _check_arrays("tree", {n: getattr(tree, n) for n in TREE_DTYPES}, TREE_DTYPES)
+            check_structure(tree)
+    return forest
 
 
 # Rule sets: their JSON form, with the schema as everywhere in a file.
@@ -285,7 +282,7 @@ STRUCTURES = (
     Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
     Structure("$tests", _is(NodeTests), _take_tests_apart, _build_tests),
     Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
-    Structure("$forest", _is(Forest), _take_forest_apart, _build_forest),
+    Structure("$forest", _is(Forest), pack_forest, _build_forest),
     Structure("$rules", _is(RuleSet), _take_rules_apart, _build_rules),
     Structure("$estimator", is_ours, _take_estimator_apart, _build_estimator),
 )
