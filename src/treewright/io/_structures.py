@@ -16,12 +16,10 @@ import numpy as np
 import treewright
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
-from treewright.io._forest import pack_forest, unpack_forest
 from treewright.io._values import Structure
 from treewright.rules import RuleSet
 from treewright.rules._serialize import body_from_dict, body_to_dict
 from treewright.tree.check import check_schema, check_structure
-from treewright.tree.forest import Forest
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
 from treewright.tree.split import SPLIT_DTYPES, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
@@ -171,19 +169,6 @@ def _build_tree(parts: dict[str, Any]) -> Tree:
     return tree
 
 
-# Forests
-
-
-def _build_forest(parts: dict[str, Any]) -> Forest:
-    forest = unpack_forest(parts)
-    if "trees" not in parts:  # whole trees were checked when they were built
-        for k in range(len(forest)):
-            tree = forest.tree(k)
-            _check_arrays("tree", {n: getattr(tree, n) for n in TREE_DTYPES}, TREE_DTYPES)
-            check_structure(tree)
-    return forest
-
-
 # Rule sets: their JSON form, with the schema as everywhere in a file.
 
 
@@ -282,7 +267,6 @@ STRUCTURES = (
     Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
     Structure("$tests", _is(NodeTests), _take_tests_apart, _build_tests),
     Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
-    Structure("$forest", _is(Forest), pack_forest, _build_forest),
     Structure("$rules", _is(RuleSet), _take_rules_apart, _build_rules),
     Structure("$estimator", is_ours, _take_estimator_apart, _build_estimator),
 )
