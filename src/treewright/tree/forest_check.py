@@ -59,7 +59,9 @@ def _check_names(arrays: Mapping[str, NDArray[Any]], is_classification: bool) ->
     tests = set(_TESTS) & set(arrays)
     _require(not tests or tests == set(_TESTS), "all arrays of its tests or none")
     _require(("n_gaps" in arrays) == ("gain" in arrays), "gains where there are gaps")
-    allowed = needed | set(_TESTS) | {"n_gaps", "gain"} | ({"clipped"} if is_classification else set())
+    allowed = (
+        needed | set(_TESTS) | {"n_gaps", "gain"} | ({"clipped"} if is_classification else set())
+    )
     _require(needed <= set(arrays) <= allowed, "the arrays of its kind and no others")
     for name, array in arrays.items():
         _require(_has_type(name, array), f"an array {name} of its documented type")
