@@ -71,6 +71,7 @@ inline Params read_params(const nb::dict& d) {
   p.min_gain = get<double>(d, "min_gain");
   p.leaf_price = get<double>(d, "leaf_price");
   p.max_features = get<i32>(d, "max_features");
+  p.redraw = get<bool>(d, "redraw");
   p.monotonic = get<std::vector<i32>>(d, "monotonic");
   p.seed = get<u64>(d, "seed");
   // More threads than the machine has bring nothing, and a forged file may ask for a million.

@@ -166,11 +166,12 @@ class NodeSplitter {
     const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     const i32 n = static_cast<i32>(node.active->size());
     const i32 wanted = draws(node) ? p_.params.max_features : n;
+    // Of equal splits the feature that was drawn first wins. In column order the first columns would
+    // have every tie of a small node, and their importances would grow with it.
     Philox random(p_.params.seed, node.path);
     if (wanted < n) {
       scratch.order = *node.active;
       for (i32 i = 0; i < wanted; ++i) draw_feature(scratch.order, i, random);
-      std::sort(scratch.order.begin(), scratch.order.begin() + wanted);
     }
     const std::vector<i32>& order = wanted < n ? scratch.order : *node.active;
     Candidate best;
@@ -192,8 +193,10 @@ class NodeSplitter {
         if (candidate.beats(best)) best = candidate;
       }
     }
-    // A draw without any admissible split goes on until there is one.
-    for (i32 i = wanted; i < n && best.kind == CandidateKind::none && !o_.chooser->picks(); ++i) {
+    // A draw without any admissible split goes on until there is one, unless that makes a leaf.
+    const i32 most = p_.params.redraw ? n : wanted;
+    for (i32 i = wanted; i < most && best.kind == CandidateKind::none && !o_.chooser->picks();
+         ++i) {
       draw_feature(scratch.order, i, random);
       best = p_.rows ? best_of_rows(node, view, order.data() + i, 1, scratch)
                      : o_.chooser->best(view, order[i], scratch);
@@ -240,7 +243,7 @@ class NodeSplitter {
       }
       constants |= found[i].constant;
     }
-    if (constants) {
+    if (constants && p_.params.redraw) {
       auto left = std::make_shared<std::vector<i32>>(*node.active);
       for (const Candidate& c : found) {
         if (c.constant) std::erase(*left, c.feature);
@@ -577,7 +580,7 @@ class NodeSplitter {
   // so looking now and then is enough, unless features are drawn.
   template <class Id>
   void drop_constants(Pending& node) {
-    if (p_.rows || (p_.params.max_features <= 0 && node.depth % 4)) return;
+    if (p_.rows || !p_.params.redraw || (p_.params.max_features <= 0 && node.depth % 4)) return;
     const Block<Id>& block = *block_of<Id>(node);
     std::vector<i32> left;
     for (i32 f : *node.active) {

@@ -90,6 +90,7 @@ struct Params {
   bool once = false;       // a feature is tested at most once on a path
   double leaf_price = -1;  // a split must lower the risk by this much per leaf; below 0: any does
   i32 max_features = 0;    // 0: all
+  bool redraw = true;      // draw on where none of the features drawn can be split
   std::vector<i32> monotonic;
   u64 seed = 0;
   i32 n_threads = 1;

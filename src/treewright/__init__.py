@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from treewright import datasets, errors, pruning, rules
+    from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
+    from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+    from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from treewright.tree.tree import Tree
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "C45Classifier",
     "C45Rules",
     "C50Classifier",
@@ -37,9 +42,13 @@ __all__ = [
     "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "Tree",
     "__version__",
     "datasets",
@@ -51,6 +60,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BaggingClassifier": "treewright.ensembles.bagging",
+    "BaggingRegressor": "treewright.ensembles.bagging",
     "C45Classifier": "treewright.learners.c45",
     "C45Rules": "treewright.learners.c45_rules",
     "C50Classifier": "treewright.learners.c50",
@@ -60,9 +71,13 @@ _HOMES = {
     "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
+    "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
+    "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
+    "RandomForestClassifier": "treewright.ensembles.random_forest",
+    "RandomForestRegressor": "treewright.ensembles.random_forest",
     "Tree": "treewright.tree.tree",
     "load": "treewright.io",
     "save": "treewright.io",

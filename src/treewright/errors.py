@@ -12,6 +12,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     TreewrightWarning (UserWarning)
     ├── ColumnNamesWarning             columns were matched by position for want of names
     ├── ExtraColumnsWarning            columns that training did not have were ignored
+    ├── OutOfBagWarning                rows that every member of an ensemble saw
     └── ConversionWarning              a column was turned into another kind (dates)
 """
 
@@ -24,6 +25,7 @@ __all__ = [
     "DataError",
     "ExtraColumnsWarning",
     "ModelFileError",
+    "OutOfBagWarning",
     "ParameterError",
     "SchemaError",
     "TreewrightError",
@@ -65,6 +67,10 @@ class ColumnNamesWarning(TreewrightWarning):
 
 class ExtraColumnsWarning(TreewrightWarning):
     """Columns unknown to the model were ignored; drop them to silence this."""
+
+
+class OutOfBagWarning(TreewrightWarning):
+    """Rows without an out-of-bag answer; more members leave each row out some time."""
 
 
 class ConversionWarning(TreewrightWarning):

@@ -166,3 +166,18 @@ def test_a_model_of_every_learner_is_read_again_and_predicts(command, data, tmp_
     predicted = command("predict", model, data)
     assert predicted.code == 0, predicted.err
     assert len(predicted.out.splitlines()) == 1 + 8
+
+
+def test_a_forest_tells_its_out_of_bag_error_and_a_base_goes_by_name(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    words = ("fit", data, "--target", "sold", "--seed", "1", "--output", path)
+    outcome = command(*words, "--learner", "random_forest", "--set", "n_estimators=50")
+    assert outcome.code == 0, outcome.err
+    assert "Size: 50 trees" in outcome.out
+    assert "Out-of-bag error: " in outcome.out
+    outcome = command(*words, "--learner", "bagging", "--set", "estimator=c45")
+    assert outcome.code == 0, outcome.err
+    assert type(treewright.load(path).estimator) is treewright.C45Classifier
+    outcome = command(*words, "--learner", "bagging", "--set", "estimator=c55")
+    assert outcome.code == 2
+    assert "Did you mean" in outcome.err

@@ -68,3 +68,15 @@ def test_a_bare_rule_set_is_shown(command, fitted, tmp_path):
     rules = treewright.load(fitted()).rule_set()
     treewright.save(rules, tmp_path / "rules.tw")
     assert command("show", tmp_path / "rules.tw").out.rstrip() == rules.to_text()
+
+
+def test_an_ensemble_is_shown_as_a_summary_and_tree_by_tree(command, fitted):
+    more = ["--learner", "random_forest", "--set", "n_estimators=25", "--seed", "0"]
+    model = fitted("sold", more)
+    outcome = command("show", model)
+    assert outcome.code == 0
+    assert outcome.out.startswith("RandomForestClassifier of 'sold'\nSize: 25 trees")
+    third = command("show", model, "--member", 3)
+    assert third.out.rstrip() == treewright.load(model).estimators_[2].tree_.to_text().rstrip()
+    assert command("show", model, "--member", 26).code == 2
+    assert command("show", model, "--as", "svg").code == 2

@@ -12,7 +12,56 @@ import treewright
 NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regressor", "Rules")))
 """Every public estimator: a new one is under contract from its first day."""
 
+FEW = 5
+"""Members of an ensemble, as in scikit-learn's own checks."""
+
 VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "BaggingClassifier": [
+        {"bootstrap": False},
+        {"method": "patches", "n_estimators": 25},
+        {"method": "subspaces", "n_estimators": 25},
+        {"estimator": treewright.C45Classifier()},
+        {"estimator": treewright.C50Classifier(rules=True), "max_samples": 0.7},
+        {"estimator": treewright.CTreeClassifier(), "bootstrap": False},
+        {
+            "estimator": treewright.CARTClassifier(ccp_alpha=0.01, class_weight="balanced"),
+            "aggregation": "vote",
+        },
+    ],
+    "BaggingRegressor": [
+        {"bootstrap": False},
+        {"method": "pasting"},
+        {"estimator": treewright.CTreeRegressor()},
+        {"estimator": treewright.CHAIDRegressor(), "bootstrap": False, "max_features": 0.7},
+    ],
+    "ExtraTreesClassifier": [
+        {"bootstrap": True, "replace": False, "aggregation": "vote"},
+        {"tree_method": "exact", "class_weight": "balanced", "max_features": None},
+        {"missing": "own_branch", "criterion": "entropy"},
+    ],
+    "ExtraTreesRegressor": [
+        {"bootstrap": True, "max_samples": 0.5},
+        {"criterion": "poisson", "max_leaf_nodes": 12},
+        {"max_depth": 5, "max_features": "sqrt", "keep_targets": True},
+    ],
+    "RandomForestClassifier": [
+        {"bootstrap": False},
+        {"bootstrap": False, "tree_method": "hist", "class_weight": "balanced_subsample"},
+        {"tree_method": "exact", "class_weight": "balanced_subsample", "ccp_alpha": 0.01},
+        {"sampling": "balanced", "aggregation": "vote"},
+        {"replace": False, "missing": "surrogate", "class_weight": "balanced"},
+        {"base": treewright.C45Classifier()},
+        {"base": treewright.CHAIDClassifier(), "bootstrap": False},
+        {"base": treewright.ID3Classifier(missing="majority"), "bootstrap": False},
+        {"base": treewright.CTreeClassifier(), "max_samples": 0.8},
+    ],
+    "RandomForestRegressor": [
+        {"bootstrap": False, "max_features": "sqrt"},
+        {"tree_method": "hist", "max_features": 0.33, "min_samples_leaf": 3},
+        {"criterion": "absolute_error", "max_samples": 0.7, "keep_targets": True},
+        {"criterion": "poisson"},
+        {"base": treewright.CTreeRegressor(), "bootstrap": False},
+    ],
     "C45Classifier": [
         {"variant": "j48", "pruning": None, "collapse": False},
         {"criterion": "gain", "subset": True, "subtree_raising": False},
@@ -86,18 +135,22 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+def make(name: str, **parameters: Any) -> Any:
+    """An estimator; an ensemble of a few members."""
+    kind = getattr(treewright, name)
+    if "n_estimators" in kind._get_param_names():
+        parameters = {"n_estimators": FEW, **parameters}
+    return kind(**parameters)
+
+
 def defaults() -> list[Any]:
     """Each estimator with its defaults."""
-    return [getattr(treewright, name)() for name in NAMES]
+    return [make(name) for name in NAMES]
 
 
 def everyone() -> list[Any]:
     """Each estimator with its defaults and in its variants."""
-    varied = [
-        getattr(treewright, name)(**parameters)
-        for name in NAMES
-        for parameters in VARIANTS.get(name, [])
-    ]
+    varied = [make(name, **parameters) for name in NAMES for parameters in VARIANTS.get(name, [])]
     return [*defaults(), *varied]
 
 
@@ -109,9 +162,28 @@ def seed(estimator: Any) -> None:
 
 def draws_rows(estimator: Any) -> bool:
     """Whether a fit draws rows, so that a row of weight two is not two rows."""
-    if type(estimator).__name__ == "C50Classifier":
+    name = type(estimator).__name__
+    if name == "C50Classifier":
         return bool(estimator.winnow)
-    return type(estimator).__name__ == "C45Classifier" and estimator.trials is not None
+    if is_ensemble(estimator):
+        method = getattr(estimator, "method", None)
+        return estimator.bootstrap if method is None else method != "subspaces"
+    return name == "C45Classifier" and estimator.trials is not None
+
+
+def is_ensemble(estimator: Any) -> bool:
+    """Whether an estimator has members."""
+    return "n_estimators" in estimator.get_params(deep=False)
+
+
+def trees(model: Any) -> list[Any]:
+    """The trees of a fitted model; of a member that is made of several, the first."""
+    return [member.tree_ for member in model.estimators_] if is_ensemble(model) else [model.tree_]
+
+
+def uses_folds(estimator: Any) -> bool:
+    """Whether a fit cross-validates."""
+    return "cv" in (getattr(estimator, "ccp_alpha", None), getattr(estimator, "cp", None))
 
 
 def identify(estimator: Any) -> str:

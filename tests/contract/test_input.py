@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import re
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 from tests.contract.estimators import (
+    is_ensemble,
     predictions,
+    seed,
     target_for,
+    trees,
+    uses_folds,
 )
 from treewright.errors import (
     DataError,
@@ -67,26 +72,26 @@ def test_missing_columns_are_an_error_that_names_them(plain: Any, columns: dict[
 
 
 def test_a_single_row_is_enough(estimator: Any) -> None:
-    if "cv" in (estimator.ccp_alpha, estimator.cp):
+    if uses_folds(estimator):
         pytest.skip("folds need rows")
     y = ["a"] if is_classifier(estimator) else [2.5]
     model = estimator.fit([[1.0, 2.0]], y)
-    assert model.get_n_leaves() == 1
-    assert model.get_depth() == 0
+    assert all(tree.n_leaves == 1 and tree.depth == 0 for tree in trees(model))
     assert model.predict([[5.0, np.nan]])[0] == y[0]
-    assert_array_equal(model.feature_importances_, [0.0, 0.0])
+    if hasattr(model, "feature_importances_"):
+        assert_array_equal(model.feature_importances_, [0.0, 0.0])
 
 
 def test_constant_features_make_a_root(estimator: Any) -> None:
     y = np.array(["a", "b", "b"] * 10) if is_classifier(estimator) else np.arange(30.0)
     model = estimator.fit({"x": np.ones(30), "c": ["same"] * 30}, y)
-    assert model.tree_.n_nodes == 1
+    assert all(tree.n_nodes == 1 for tree in trees(model))
 
 
 def test_a_constant_target_makes_a_root(estimator: Any, columns: dict[str, Any]) -> None:
     y = np.array(["only"] * 120 if is_classifier(estimator) else [7.0] * 120)
     model = estimator.fit(columns, y)
-    assert model.tree_.n_nodes == 1
+    assert all(tree.n_nodes == 1 for tree in trees(model))
     assert_array_equal(model.predict(columns), y)
     if is_classifier(estimator):
         assert_array_equal(model.predict_proba(columns), np.ones((120, 1)))
@@ -98,23 +103,36 @@ def test_rows_of_weight_zero_do_not_exist(plain: Any, columns: dict[str, Any]) -
     weight[:30] = 0
     columns["colour"][:30] = "only here"
     model = clone(plain).fit(columns, y, sample_weight=weight)
-    feature = model.tree_.schema.features[2]
-    assert "only here" not in feature.categories
-    assert model.tree_.n_samples[0] == 90
+    for tree in trees(model):
+        assert "only here" not in tree.schema.features[2].categories
+    if is_ensemble(model):
+        assert all(len(rows) == 90 for rows in model.estimators_samples_)
+    else:
+        assert model.tree_.n_samples[0] == 90
+
+
+def leaves_and_paths(model: Any, X: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Every tree with the leaf of each row and the nodes on its way."""
+    if not is_ensemble(model):
+        yield model.tree_, model.apply(X), model.decision_path(X)
+        return
+    leaves = model.apply(X)
+    path, offset = model.decision_path(X)
+    for k, tree in enumerate(trees(model)):
+        yield tree, leaves[:, k], path[:, offset[k] : offset[k + 1]].tocsr()
 
 
 def test_paths_end_in_the_leaves_that_apply_gives(plain: Any, columns: dict[str, Any]) -> None:
     model = plain.fit(columns, target_for(plain, columns))
-    leaves = model.apply(columns)
-    path = model.decision_path(columns)
-    assert path.shape == (120, model.tree_.n_nodes)
-    assert np.all(model.tree_.first_child[leaves] < 0)
-    for row, leaf in enumerate(leaves):
-        visited = path.indices[path.indptr[row] : path.indptr[row + 1]]
-        assert 0 in visited
-        ends = visited[model.tree_.first_child[visited] < 0]
-        assert leaf in ends
-        assert len(ends) == 1 or model.tree_.is_fractional
+    for tree, leaves, path in leaves_and_paths(model, columns):
+        assert path.shape == (120, tree.n_nodes)
+        assert np.all(tree.first_child[leaves] < 0)
+        for row, leaf in enumerate(leaves):
+            visited = path.indices[path.indptr[row] : path.indptr[row + 1]]
+            assert 0 in visited
+            ends = visited[tree.first_child[visited] < 0]
+            assert leaf in ends
+            assert len(ends) == 1 or tree.is_fractional
 
 
 BAD_DATA = {
@@ -205,7 +223,7 @@ def test_an_unfitted_estimator_says_so(plain: Any, columns: dict[str, Any]) -> N
     for name in methods:
         with pytest.raises(NotFittedError):
             getattr(plain, name)(columns)
-    for name in ["get_depth", "get_n_leaves"]:
+    for name in [] if is_ensemble(plain) else ["get_depth", "get_n_leaves"]:
         with pytest.raises(NotFittedError):
             getattr(plain, name)()
 
@@ -234,6 +252,7 @@ def test_a_forked_child_can_fit_after_threads_were_used(
 ) -> None:
     y = target_for(plain, columns)
     plain.set_params(n_jobs=2)
+    seed(plain)
     here = _fit_in_child(plain, columns, y)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         there = pool.apply_async(_fit_in_child, (plain, columns, y)).get(timeout=60)

@@ -24,6 +24,7 @@ __all__ = [
     "make_folder",
     "page_width",
     "read_data",
+    "schema_of",
     "write_text",
 ]
 
@@ -52,11 +53,30 @@ def load_estimator(path: Path) -> Any:
     return model
 
 
-def load_readable(path: Path) -> Tree | RuleSet:
-    """The tree or the rules in a model file, bare or of an estimator."""
+def schema_of(estimator: Any) -> Schema:
+    """What the columns and the target of a fitted estimator are."""
+    schema: Schema = estimator.tree_.schema if hasattr(estimator, "tree_") else estimator._schema
+    return schema
+
+
+def load_readable(path: Path, member: int | None = None) -> Tree | RuleSet | str:
+    """The tree or the rules in a model file, bare, of an estimator or of a member of it.
+
+    Of an ensemble, without the number of a member, its summary.
+    """
     import treewright
 
     model = treewright.load(path)
+    members = getattr(model, "estimators_", None) if hasattr(model, "summary") else None
+    if member is not None:
+        if members is None or not 1 <= member <= len(members):
+            raise ParameterError(
+                f"--member must be the number of a member of the model, from 1 to "
+                f"{0 if members is None else len(members)}, got {member}."
+            )
+        model = members[member - 1]
+    elif members is not None and not hasattr(model, "tree_"):
+        return str(model.summary())
     if isinstance(model, treewright.Tree | treewright.rules.RuleSet):
         return model
     found: Tree | RuleSet = model.rules_ if hasattr(model, "rules_") else model.tree_

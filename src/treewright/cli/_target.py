@@ -15,6 +15,9 @@ def name_target(estimator: Any, name: str) -> None:
         schema = replace(model.schema, target=replace(model.schema.target, name=name))
         return replace(model, schema=schema)
 
+    if hasattr(estimator, "_name_target"):
+        estimator._name_target(name)
+        return
     for part in ("tree_", "rules_"):
         if hasattr(estimator, part):
             setattr(estimator, part, named(getattr(estimator, part)))

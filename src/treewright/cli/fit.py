@@ -26,14 +26,23 @@ class Task(StrEnum):
 
 
 LEARNERS: dict[str, dict[Task, str]] = {
+    "bagging": {Task.classification: "BaggingClassifier", Task.regression: "BaggingRegressor"},
     "c45": {Task.classification: "C45Classifier"},
     "c45rules": {Task.classification: "C45Rules"},
     "c50": {Task.classification: "C50Classifier"},
     "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
     "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
     "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},
+    "extra_trees": {
+        Task.classification: "ExtraTreesClassifier",
+        Task.regression: "ExtraTreesRegressor",
+    },
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
+    "random_forest": {
+        Task.classification: "RandomForestClassifier",
+        Task.regression: "RandomForestRegressor",
+    },
 }
 
 MOST_NUMBERED_CLASSES = 10
@@ -140,7 +149,18 @@ def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
     if not given.keys() <= estimator.get_params().keys():
         raise ParameterError(f"--seed is for random numbers, but {name} draws none; leave it out.")
     given.update(parse_settings(settings, estimator.get_params(), name))
+    for inner in {"estimator", "base"} & given.keys():
+        if isinstance(given[inner], str):
+            given[inner] = _make(given[inner], task, [])
+    if _draws_rows({**estimator.get_params(deep=False), **given}):
+        given.setdefault("oob_score", True)  # an honest error costs nothing there
     return estimator.set_params(**given)
+
+
+def _draws_rows(parameters: dict[str, Any]) -> bool:
+    """Whether an ensemble leaves rows out by which it can be judged."""
+    method = parameters.get("method")
+    return bool(parameters.get("bootstrap", False)) if method is None else method != "subspaces"
 
 
 def _declare_kinds(
@@ -179,16 +199,13 @@ def _summary(estimator: Any, features: pa.Table, y: pa.ChunkedArray, target: str
     import numpy as np
 
     rows, columns = features.shape
-    tree = estimator.tree_
     predicted = estimator.predict(features)
     truth = np.array(y.to_pylist(), dtype=predicted.dtype)
     lines = [
         f"{type(estimator).__name__} of {target!r} on {rows} rows and {columns} features",
-        f"Size: {len(estimator.rules_)} rules"
-        if hasattr(estimator, "rules_")
-        else f"Size: {tree.n_leaves} leaves, depth {tree.depth}",
+        f"Size: {_size(estimator)}",
     ]
-    if tree.schema.target.is_classification:
+    if hasattr(estimator, "classes_"):
         wrong = int(np.count_nonzero(predicted != truth))
         lines.append(f"Training error: {wrong / rows:.1%} ({wrong} of {rows} rows)")
     else:
@@ -196,4 +213,25 @@ def _summary(estimator: Any, features: pa.Table, y: pa.ChunkedArray, target: str
         spread = float(np.var(truth))
         explained = f", R² {1 - squared / spread:.3f}" if spread > 0 else ""
         lines.append(f"Training error: {squared**0.5:.6g} (root mean square{explained})")
+    if hasattr(estimator, "oob_score_"):
+        lines.append(_out_of_bag(estimator, truth))
     return "\n".join(lines)
+
+
+def _size(estimator: Any) -> str:
+    if hasattr(estimator, "rules_"):
+        return f"{len(estimator.rules_)} rules"
+    if hasattr(estimator, "tree_"):
+        return f"{estimator.tree_.n_leaves} leaves, depth {estimator.tree_.depth}"
+    size: str = estimator.size()
+    return size
+
+
+def _out_of_bag(estimator: Any, truth: Any) -> str:
+    """The error on the rows that members did not see."""
+    import numpy as np
+
+    if hasattr(estimator, "classes_"):
+        return f"Out-of-bag error: {1 - estimator.oob_score_:.1%}"
+    squared = float(np.nanmean((estimator.oob_prediction_ - truth) ** 2))
+    return f"Out-of-bag error: {squared**0.5:.6g} (root mean square, R² {estimator.oob_score_:.3f})"

@@ -29,12 +29,19 @@ def run(
     separator: Separator = None,
 ) -> None:
     """Predict new rows; one line each, in the order of the file."""
-    from treewright.cli._files import check_output, load_estimator, read_data, write_text
+    from treewright.cli._files import (
+        check_output,
+        load_estimator,
+        read_data,
+        schema_of,
+        write_text,
+    )
 
     check_output(output)
     estimator = load_estimator(model)
-    schema = estimator.tree_.schema
+    schema = schema_of(estimator)
     target = schema.target
+    assert target is not None
     if proba and not target.is_classification:
         raise ParameterError("--proba needs a model of classes, but this one predicts a number.")
     table = read_data(data, gaps, separator, schema)

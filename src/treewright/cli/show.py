@@ -27,6 +27,10 @@ def run(
     form: Annotated[
         Form, typer.Option("--as", metavar="FORM", help="text, rules or svg.")
     ] = Form.text,
+    member: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", min=1, help="Which tree of an ensemble, from 1."),
+    ] = None,
     max_depth: Annotated[
         int | None,
         typer.Option(metavar="NUMBER", min=0, help="Leave out what lies deeper (text and svg)."),
@@ -35,13 +39,20 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="File; stdout by default.")
     ] = None,
 ) -> None:
-    """Show a saved tree as text, as rules or as an SVG picture; a rule set as text."""
+    """Show a saved tree as text, as rules or as an SVG picture; others as text."""
     from treewright.cli._files import check_output, load_readable, page_width, write_text
     from treewright.rules import RuleSet
 
     check_output(output)
-    found = load_readable(model)
-    if isinstance(found, RuleSet):
+    found = load_readable(model, member)
+    if isinstance(found, str):
+        if form is not Form.text or max_depth is not None:
+            raise ParameterError(
+                f"--as and --max-depth are for trees, but {model} holds many; choose one with "
+                "--member."
+            )
+        shown = found
+    elif isinstance(found, RuleSet):
         if form is Form.svg or max_depth is not None:
             raise ParameterError(
                 f"--as svg and --max-depth are for trees, but {model} holds rules; leave them out."

@@ -62,6 +62,7 @@ def encode(
     X
         A 2-d array, a pandas or polars frame, an Arrow table, a dict of columns or a list of
         rows. NaN, None, NaT and nulls are gaps. Integers become float64, exact up to 2**53.
+        A Table is taken as it is; ensembles encode once and hand parts of it to their members.
     schema
         The schema of training; None to learn one.
     categorical_features
@@ -91,6 +92,8 @@ def encode(
     >>> encode({"colour": ["red", "grey"], "size": [1, 2]}, schema=table.schema).columns[1].tolist()
     [1, -1]
     """
+    if isinstance(X, Table):
+        return _same_table(X, schema, rows)
     is_plain = (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -115,6 +118,13 @@ def encode(
         wishes = _wishes(frame, categorical_features, ordinal_features)
         return _learn_table(frame, wishes, n_threads)
     return _match_table(frame, schema, n_threads, owner)
+
+
+def _same_table(table: Table, schema: Schema | None, rows: NDArray[np.bool_] | None) -> Table:
+    """A table that was encoded before; its features must be those of ``schema``."""
+    if schema is not None and table.schema.features != schema.features:
+        raise SchemaError("An encoded Table must have the features of training, got others.")
+    return table if rows is None else table.take(rows)
 
 
 def _table_of_block(block: NDArray[Any], schema: Schema, n_threads: int) -> Table:

@@ -80,6 +80,12 @@ class Table:
         n_rows = len(columns[0]) if columns else 0
         return Table(self.schema, n_rows, _still(self.has_gaps, columns), columns)
 
+    def select(self, features: NDArray[Any]) -> Table:
+        """The table of the ``features`` at these positions, in this order, none twice."""
+        schema = Schema(tuple(self.schema.features[k] for k in features), self.schema.named)
+        columns = tuple(self.columns[k] for k in features)
+        return Table(schema, self.n_rows, self.has_gaps[features], columns)
+
     def __len__(self) -> int:
         return self.n_rows
 

@@ -54,16 +54,23 @@ class Progress:
 
 
 @contextmanager
-def reported(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Progress | None]:
-    """Set callbacks up around a fit; None where there are none."""
+def reported(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, n_parts: int | None = None
+) -> Iterator[Progress | None]:
+    """Set callbacks up around a fit of ``n_parts`` parts; None where there are none.
+
+    Without a number, the parts are the trees of a tree learner.
+    """
     if "_skl_callbacks" not in vars(estimator):
         yield None
         return
     from sklearn.callback import CallbackSupportMixin
     from sklearn.callback._callback_support import callback_management_context
 
-    from treewright.learners._pruning import n_trees
+    if n_parts is None:
+        from treewright.learners._pruning import n_trees
 
+        n_parts = n_trees(estimator)
     about = {
         "estimator": estimator,
         "X": X,
@@ -73,7 +80,7 @@ def reported(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Pro
     with callback_management_context(estimator):
         context = CallbackSupportMixin._init_callback_context(estimator, max_subtasks=STEPS)
         context.call_on_fit_task_begin(**about)
-        progress = Progress(estimator, context, n_trees(estimator))
+        progress = Progress(estimator, context, n_parts)
         yield progress
         progress.finish()
         context.call_on_fit_task_end(**about, reconstruction_attributes={})

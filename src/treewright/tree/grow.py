@@ -297,6 +297,7 @@ def _core_params(
         "min_gain": recipe.min_gain,
         "leaf_price": recipe.leaf_price,
         "max_features": recipe.max_features or 0,
+        "redraw": recipe.redraw,
         "monotonic": list(recipe.monotonic or ()),
         "seed": seed,
         "n_threads": n_threads,

@@ -109,6 +109,9 @@ class Recipe:
         Whether a split that gains nothing may stand (scikit-learn does so, rpart does not).
     max_features
         Features drawn at each node; None for all.
+    redraw
+        Whether more features are drawn where none of those drawn can be split (scikit-learn), or
+        the node is a leaf then (randomForest).
     monotonic
         Per feature −1, 0 or 1; None for no constraint.
     quinlan
@@ -142,6 +145,7 @@ class Recipe:
     pure_share: float = 0.0
     zero_gain: bool = True
     max_features: int | None = None
+    redraw: bool = True
     monotonic: tuple[int, ...] | None = None
     quinlan: QuinlanRules | None = None
     choose: Callable[..., Any] | None = None

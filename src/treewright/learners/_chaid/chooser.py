@@ -76,6 +76,8 @@ class Chooser:
         Largest adjusted p-value of a split.
     n_threads
         Threads of the core.
+    max_features, seed
+        Predictors drawn at every node; None for all.
     """
 
     features: list[CodedFeature]
@@ -84,6 +86,8 @@ class Chooser:
     sizes: SizeRules
     alpha_split: float
     n_threads: int = 1
+    max_features: int | None = None
+    seed: int = 0
 
     def __call__(self, node: GrowingNode) -> ProposedSplit | NoSplit | None:
         if not self.features:
@@ -95,10 +99,25 @@ class Chooser:
         if weight < self.sizes.split or weight < 2 * least:
             return None
         merged = self._merge(stacked, least)
-        found = np.flatnonzero(merged.n_groups >= 2)
+        found = self._drawn(np.flatnonzero(merged.n_groups >= 2), node)
         if not len(found):
             return None
         return self._answer(merged, found)
+
+    def drawing(self, max_features: int, seed: int) -> Chooser:
+        """The chooser of a forest, which draws predictors at every node."""
+        return replace(self, max_features=max_features, seed=seed)
+
+    def _drawn(self, found: Ints, node: GrowingNode) -> Ints:
+        """Those that were drawn of the predictors with two groups at least.
+
+        The draw depends on the seed and the node alone. More are looked at where none of those
+        drawn has two groups, so it is made among those that have.
+        """
+        if self.max_features is None or self.max_features >= len(found):
+            return found
+        draw = np.random.Generator(np.random.Philox(key=[self.seed, node.path]))
+        return np.sort(draw.choice(found, self.max_features, replace=False))
 
     def only(self, feature: int, rows: Ints) -> Chooser:
         """The chooser of a table that holds one feature and some of the rows.

@@ -1,0 +1,475 @@
+"""What all ensembles share: the fit, growing further, early stopping, tags, model files.
+
+``fit`` is: read the data once, plan the draws, grow members in batches, keep what was grown. An
+estimator says what its members are (``_plan``); whether it predicts classes or numbers comes from
+the mixins of :mod:`treewright.ensembles._tasks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from treewright.data.encode import encode
+from treewright.data.schema import Schema, Target
+from treewright.data.table import Table
+from treewright.ensembles._bodies import Answer, Body, Models, Trees
+from treewright.ensembles._draws import Draws, FeatureDraws
+from treewright.ensembles._files import body_of, body_state, draws_of, draws_state
+from treewright.ensembles._members import Grower
+from treewright.ensembles._oob import OobErrorPath, OobSums, check_left_out, is_flat
+from treewright.errors import DataError, ModelFileError, ParameterError
+from treewright.learners._progress import Progress, reported
+from treewright.learners._training import Training, threads
+from treewright.tree.tables import text_table
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+    from sklearn.utils import Tags
+
+__all__ = ["Ensemble", "Material", "Plan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """The training data as members get them.
+
+    ``rows`` is a Table, or what the user passed where members are estimators of other
+    libraries. ``y`` holds codes of ``classes``, or numbers. Rows of weight zero are gone.
+    """
+
+    rows: Any
+    n_rows: int
+    y: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    target: Target
+    classes: NDArray[Any] | None
+
+    @property
+    def training(self) -> Training:
+        """The same for a tree learner."""
+        return Training(self.rows, self.y, self.weight, self.target, classes=self.classes)
+
+
+class Plan(NamedTuple):
+    """How the members of one fit are grown."""
+
+    draws: Draws
+    features: FeatureDraws
+    grower: Grower
+
+
+class Ensemble(BaseEstimator):  # type: ignore[misc]
+    """Base of the ensembles."""
+
+    n_estimators: int
+    oob_score: Any
+    warm_start: bool
+    random_state: Any
+    n_jobs: int | None
+    categorical_features: Any = "from_dtype"
+    ordinal_features: Any = None
+    early_stopping = False
+    n_iter_no_change = 1
+    tol = 0.0
+
+    _body: Body
+    _draws: Draws
+    _features: FeatureDraws
+    _schema: Schema | None
+    n_features_in_: int
+
+    # What an estimator adds
+
+    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
+        """Check the arguments of fit and encode them."""
+        raise NotImplementedError
+
+    def _plan(self, material: Material, seed: int) -> Plan:
+        """Which rows and features members get, and who grows them."""
+        raise NotImplementedError
+
+    @property
+    def _takes_outputs(self) -> bool:
+        """Whether members predict several numbers at once."""
+        return True
+
+    def _answer(self) -> Answer:
+        """What is asked of the members."""
+        raise NotImplementedError
+
+    def _learn(self, material: Material) -> None:
+        """Set the fitted attributes of the task."""
+        raise NotImplementedError
+
+    def _score_oob(self, material: Material, sums: OobSums) -> None:
+        """Set ``oob_score_`` and what belongs to it."""
+        raise NotImplementedError
+
+    def _views(self, body: Body) -> Sequence[Any]:
+        """The members as fitted estimators."""
+        raise NotImplementedError
+
+    # Fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the members.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numpy array, pandas, polars or Arrow table, or dict of columns; gaps allowed.
+        y : array-like of shape (n_samples,)
+            The target, without gaps.
+        sample_weight : array-like of shape (n_samples,), default=None
+            At least 0; rows of weight 0 are left out. Where rows are drawn, the chance of a
+            row to be drawn is proportional to its weight (case weights); where all are used,
+            it is their weight in every member.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        Ctrl-C ends the growth; the members before the first unfinished one are kept, and
+        KeyboardInterrupt is raised. ``set_params(warm_start=True).fit(X, y)`` grows the others.
+        """
+        with reported(self, X, y, sample_weight, n_parts=1) as progress:
+            material = self._material(X, y, sample_weight)
+            kept = self._kept(material)
+            seed = self._new_seed() if kept is None else self._draws.seed
+            plan = self._plan(material, seed)
+            if self.oob_score or self.early_stopping:
+                check_left_out(plan.draws, "oob_score" if self.oob_score else "early_stopping")
+            return self._grow(material, plan, kept, progress)
+
+    def _new_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _kept(self, material: Material) -> Body | None:
+        """The members that a warm start keeps."""
+        if not self.warm_start or "_body" not in vars(self):
+            return None
+        names = material.rows.schema.names if isinstance(material.rows, Table) else None
+        known = None if self._schema is None else self._schema.names
+        if self._draws.n_rows != material.n_rows or names != known:
+            raise DataError(
+                f"warm_start=True adds members that are grown on the same data, got "
+                f"{material.n_rows} rows after {self._draws.n_rows}, or other columns; set "
+                "warm_start=False to begin anew."
+            )
+        if len(self._body) > self.n_estimators:
+            raise ParameterError(
+                f"n_estimators must not fall with warm_start=True, got {self.n_estimators} after "
+                f"{len(self._body)}; set warm_start=False to begin anew."
+            )
+        return self._body
+
+    def _grow(
+        self, material: Material, plan: Plan, body: Body | None, progress: Progress | None
+    ) -> Self:
+        sums = self._sums(material, plan, body)
+        have = 0 if body is None else len(body)
+        interrupt: BaseException | None = None
+        for batch in self._batches(have):
+            told = None if progress is None else _part(progress, have, batch, self.n_estimators)
+            grown = plan.grower.grow(batch, told, None if sums is None else sums.so_far())
+            if grown.body is not None:
+                body = grown.body if body is None else body.joined(grown.body)  # type: ignore[arg-type]
+                if sums is not None and grown.oob is not None:
+                    sums.absorb(grown.oob)
+                elif sums is not None:
+                    self._add(sums, grown.body, batch.start, material.rows, plan.draws)
+            interrupt = grown.interrupt
+            if interrupt is not None or (
+                self.early_stopping
+                and sums is not None
+                and is_flat(sums.errors, self.n_iter_no_change, self.tol)
+            ):
+                break
+        if body is None:
+            assert interrupt is not None
+            raise interrupt
+        self._store(material, plan, body, sums)
+        if interrupt is not None:
+            raise interrupt
+        return self
+
+    def _batches(self, have: int) -> Iterator[range]:
+        size = self.n_iter_no_change if self.early_stopping else max(1, self.n_estimators - have)
+        for start in range(have, self.n_estimators, size):
+            yield range(start, min(start + size, self.n_estimators))
+
+    def _sums(self, material: Material, plan: Plan, body: Body | None) -> OobSums | None:
+        if not (self.oob_score or self.early_stopping):
+            return None
+        sums = OobSums(material.y, len(material.target.classes), keep_path=self.early_stopping)
+        if body is not None:
+            self._add(sums, body, 0, material.rows, plan.draws)
+        return sums
+
+    def _add(self, sums: OobSums, body: Body, first: int, rows: Any, draws: Draws) -> None:
+        sums.add(body, first, rows, draws, self._answer(), threads(self.n_jobs))
+
+    def _store(self, material: Material, plan: Plan, body: Body, sums: OobSums | None) -> None:
+        self._body = body
+        self._draws = plan.draws
+        self._features = plan.features
+        self._schema = None
+        if isinstance(material.rows, Table):
+            schema = material.rows.schema
+            self._schema = Schema(schema.features, schema.named, material.target)
+            self._name_features()
+        self._learn(material)
+        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
+            self.__dict__.pop(name, None)
+        if sums is not None and self.oob_score:
+            self._score_oob(material, sums)
+
+    def _name_features(self) -> None:
+        assert self._schema is not None
+        self.n_features_in_ = len(self._schema)
+        self.__dict__.pop("feature_names_in_", None)
+        if self._schema.named:
+            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
+
+    # Reading the members
+
+    def _fitted(self) -> Body:
+        try:
+            return self._body
+        except AttributeError:
+            check_is_fitted(self)
+            raise
+
+    def _trees(self, what: str) -> Trees:
+        body = self._fitted()
+        if isinstance(body, Models):
+            raise ParameterError(
+                f"{what} needs members that are trees of treewright, got "
+                f"{type(body.models[0]).__name__}; use a tree learner as the base."
+            )
+        return body
+
+    def _rows(self, X: Any) -> Any:
+        """New rows as the members take them."""
+        self._fitted()
+        return encode(
+            X, schema=self._schema, n_threads=threads(self.n_jobs), owner=type(self).__name__
+        )
+
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> Material:
+        """The data of training, given again."""
+        self._fitted()
+        material = self._material(X, y, sample_weight)
+        if material.n_rows != self._draws.n_rows:
+            raise DataError(
+                f"X and y must be the training data, which had {self._draws.n_rows} rows, got "
+                f"{material.n_rows}; pass what fit was given."
+            )
+        return material
+
+    @property
+    def estimators_(self) -> Sequence[Any]:
+        """The members as fitted estimators; trees are made into them when looked at."""
+        return self._views(self._fitted())
+
+    @property
+    def estimators_samples_(self) -> Sequence[NDArray[np.int64]]:
+        """Rows of each member, ascending, repeated as often as they were drawn."""
+        return [self._draws.rows(k) for k in range(len(self._fitted()))]
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Leaf of each row in each tree.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples, n_estimators)
+            Node ids in each tree.
+        """
+        trees = self._trees("apply")
+        return trees.forest.apply(self._rows(X), threads(self.n_jobs))
+
+    def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
+        """Nodes that each row visits, over all trees.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        path : sparse matrix of shape (n_samples, n_nodes)
+            Nonzero where the row visits the node.
+        offset : ndarray of shape (n_estimators + 1,)
+            Columns ``offset[k]`` to ``offset[k + 1]`` belong to tree ``k``.
+        """
+        from scipy.sparse import hstack
+
+        from treewright.tree.predict import decision_path
+
+        forest = self._trees("decision_path").forest
+        table = self._rows(X)
+        parts = [decision_path(forest.tree(k), table) for k in range(len(forest))]
+        offset = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])])
+        return hstack(parts).tocsr(), offset
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the decrease of impurity, mean over the trees.
+
+        Biased towards features with many values; see ``impurity_importance`` and
+        ``permutation_importance_oob``.
+        """
+        body = self._fitted()
+        if isinstance(body, Models):
+            raise AttributeError(
+                "feature_importances_ needs members that are trees of treewright; "
+                "use sklearn.inspection.permutation_importance."
+            )
+        mean = body.forest.feature_importances().mean(axis=0)
+        total = mean.sum()
+        return np.asarray(mean / total if total > 0 else mean)
+
+    def oob_error_path(self, X: Any, y: Any, sample_weight: Any = None) -> OobErrorPath:
+        """Out-of-bag error against the number of members.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training data.
+
+        Returns
+        -------
+        path : OobErrorPath
+            With ``frame()``, ``plot()`` and ``str()``.
+        """
+        material = self._training_rows(X, y, sample_weight)
+        check_left_out(self._draws, "oob_error_path")
+        sums = OobSums(material.y, len(material.target.classes), keep_path=True)
+        self._add(sums, self._body, 0, material.rows, self._draws)
+        return OobErrorPath.of(sums, material.target.classes)
+
+    def size(self) -> str:
+        """How many members there are and how large they are, in words."""
+        body = self._fitted()
+        if isinstance(body, Models):
+            return f"{len(body)} members"
+        trees = [body.forest.tree(k) for k in range(len(body))]
+        leaves = np.mean([tree.n_leaves for tree in trees])
+        depth = max(tree.depth for tree in trees)
+        return f"{len(trees)} trees, {leaves:.6g} leaves on average, depth at most {depth}"
+
+    def summary(self) -> str:
+        """Size, out-of-bag score and importances as text.
+
+        Returns
+        -------
+        text : str
+        """
+        target = None if self._schema is None else self._schema.target
+        name = "" if target is None else f" of {target.name!r}"
+        lines = [f"{type(self).__name__}{name}", f"Size: {self.size()}"]
+        if hasattr(self, "oob_score_"):
+            lines.append(f"Out-of-bag score: {self.oob_score_:.4f}")
+        if isinstance(self._body, Trees) and self._schema is not None:
+            share = self.feature_importances_
+            order = np.argsort(-share, kind="stable")
+            cells = {
+                "feature": [self._schema.names[i] for i in order],
+                "share of the decrease of impurity": [f"{share[i]:.4f}" for i in order],
+            }
+            lines += ["", text_table(cells)]
+        return "\n".join(lines)
+
+    # scikit-learn
+
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set callbacks, such as ``sklearn.callback.ProgressBar()``, that follow ``fit``.
+
+        Parameters
+        ----------
+        *callbacks
+            Instances that follow scikit-learn's FitCallback protocol.
+
+        Returns
+        -------
+        self
+        """
+        from sklearn.callback import CallbackSupportMixin
+
+        CallbackSupportMixin.set_callbacks(self, *callbacks)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_body" in vars(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.dict = True
+        return tags
+
+    # Model files
+
+    def _state(self) -> dict[str, Any]:
+        """What was learned, in values that a model file holds."""
+        body = self._fitted()
+        return {
+            "schema": self._schema,
+            "members": body_state(body),
+            "draws": draws_state(self._draws, self._features),
+            "learned": self._learned(),
+        }
+
+    def _restore(self, state: dict[str, Any]) -> Self:
+        """Take back what ``_state`` gave."""
+        schema = state["schema"]
+        if type(schema) is not Schema or schema.target is None:
+            raise ModelFileError(f"what {type(self).__name__} learned is incomplete")
+        body = body_of(state["members"], schema)
+        draws, features = draws_of(state["draws"], schema)
+        self._schema, self._body = schema, body
+        self._draws, self._features = draws, features
+        self._name_features()
+        self._take(state["learned"])
+        return self
+
+    def _learned(self) -> dict[str, Any]:
+        """What the task keeps beside the members."""
+        raise NotImplementedError
+
+    def _take(self, learned: dict[str, Any]) -> None:
+        """Check and take back what ``_learned`` gave."""
+        raise NotImplementedError
+
+    def _name_target(self, name: str) -> None:
+        """Give the target a name."""
+        assert self._schema is not None
+        assert self._schema.target is not None
+        self._schema = replace(self._schema, target=replace(self._schema.target, name=name))
+        if isinstance(self._body, Trees):
+            self._body = self._body.with_schema(self._schema)
+
+
+def _part(progress: Progress, have: int, batch: range, n_all: int) -> Any:
+    """Progress of one batch as progress of the whole."""
+    n = max(1, n_all - have)
+
+    def told(fraction: float) -> None:
+        progress((batch.start - have + fraction * len(batch)) / n)
+
+    return told

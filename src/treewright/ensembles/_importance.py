@@ -1,0 +1,249 @@
+"""How much each feature matters to a forest, in three honest ways.
+
+Permutation importance: what a tree loses on the rows it did not see when the values of a feature
+are shuffled among them (Breiman 2001). Corrected impurity importance: the decrease of impurity by a
+feature less that by a shuffled copy of it, in a forest that may split on both (Nembrini, König and
+Wright 2018). Out-of-bag impurity importance: decreases measured on rows that did not choose the
+split (Li, Wang, Basu, Kumbier and Yu 2019). The plain decrease of impurity, which is
+``feature_importances_``, favours features with many values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.data.schema import Feature, Schema
+from treewright.data.table import Table
+from treewright.ensembles._draws import Draws, permutation
+from treewright.tree.forest import Forest, leaf_values
+from treewright.tree.predict import apply, node_values
+from treewright.tree.tables import as_frame, html_table, significant, text_table
+from treewright.tree.tree import Tree
+
+__all__ = [
+    "Importances",
+    "corrected_importance",
+    "oob_impurity_importance",
+    "permutation_importance",
+    "with_shadows",
+]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Importances:
+    """Importance of every feature, mean and standard error over the trees.
+
+    Parameters
+    ----------
+    names
+        Features in column order.
+    importance, standard_error
+        One number per feature.
+    measure
+        What is measured.
+    """
+
+    names: tuple[str, ...]
+    importance: Floats
+    standard_error: Floats
+    measure: str
+
+    @classmethod
+    def over_trees(cls, names: tuple[str, ...], by_tree: Floats, measure: str) -> Importances:
+        """Means over the rows of ``by_tree``; trees without an answer (NaN) are left out."""
+        known = by_tree[~np.isnan(by_tree).any(axis=1)]
+        n = max(len(known), 1)
+        mean = known.mean(axis=0) if len(known) else np.full(len(names), np.nan)
+        spread = known.std(axis=0, ddof=1) if len(known) > 1 else np.full(len(names), np.nan)
+        return cls(names, mean, spread / np.sqrt(n), measure)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def z(self) -> Floats:
+        """Importance in standard errors."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.nan_to_num(self.importance / self.standard_error, posinf=np.inf)
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """Features from the most to the least important."""
+        return np.argsort(-self.importance, kind="stable")
+
+    def _columns(self) -> dict[str, Any]:
+        order = self.order
+        return {
+            "feature": [self.names[i] for i in order],
+            "importance": self.importance[order],
+            "standard_error": self.standard_error[order],
+            "z": self.z[order],
+        }
+
+    def frame(self) -> Any:
+        """The most important feature first, as a data frame."""
+        return as_frame(self._columns())
+
+    def _cells(self) -> dict[str, list[str]]:
+        columns = self._columns()
+        return {
+            "feature": columns["feature"],
+            "importance": significant(columns["importance"], 4),
+            "std.error": significant(columns["standard_error"], 4),
+            "z": [f"{z:.1f}" for z in columns["z"]],
+        }
+
+    def __str__(self) -> str:
+        return f"{self._caption()}\n{text_table(self._cells())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._cells(), self._caption())
+
+    def _caption(self) -> str:
+        return f"Importance: {self.measure}"
+
+    def plot(self, ax: Any = None, max_features: int = 30) -> Any:
+        """Draw the most important features with their standard errors.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        max_features
+            Most features to draw.
+        """
+        from matplotlib import pyplot as plt
+
+        shown = self.order[:max_features][::-1]
+        if ax is None:
+            ax = plt.subplots(figsize=(6.4, 1 + 0.28 * len(shown)), layout="constrained")[1]
+        ax.errorbar(
+            self.importance[shown], np.arange(len(shown)), xerr=self.standard_error[shown], fmt="o"
+        )
+        ax.axvline(0.0, color="grey", linewidth=0.8)
+        ax.set_yticks(np.arange(len(shown)), [self.names[i] for i in shown])
+        ax.set_xlabel(self.measure)
+        return ax
+
+
+# Permutation
+
+
+def permutation_importance(
+    forest: Forest, table: Table, y: NDArray[Any], draws: Draws, n_threads: int
+) -> Floats:
+    """What each tree (row) loses on rows it did not see when each feature (column) is shuffled.
+
+    The loss is of accuracy or, for numbers, of the squared error. NaN for a tree that saw all.
+    """
+    lost = np.zeros((len(forest), len(table.schema)))
+    for k in range(len(forest)):
+        rows = np.flatnonzero(draws.left_out(k))
+        if not len(rows):
+            lost[k] = np.nan
+            continue
+        tree, part = forest.tree(k), table.take(rows)
+        loss = _Loss(tree, y[rows], n_threads)
+        before = loss.of(part)
+        order = permutation(draws.seed, len(rows), k)
+        for feature in np.unique(tree.splits.feature[~tree.is_leaf]):
+            lost[k, feature] = loss.of(shuffled(part, int(feature), order)) - before
+    return lost
+
+
+class _Loss:
+    """Mean loss of one tree on rows."""
+
+    def __init__(self, tree: Tree, y: NDArray[Any], n_threads: int) -> None:
+        self._tree, self._y, self._n_threads = tree, y, n_threads
+        target = tree.schema.target
+        self._classes = target is not None and target.is_classification
+        self._values = leaf_values(tree, "probability" if self._classes else "value")
+
+    def of(self, table: Table) -> float:
+        """The share of wrong labels, or the mean squared error."""
+        said = node_values(self._tree, table, self._values, self._n_threads)
+        if self._classes:
+            return float(np.mean(np.argmax(said, axis=1) != self._y))
+        return float(np.mean((said - self._y.reshape(said.shape)) ** 2))
+
+
+def shuffled(table: Table, feature: int, order: NDArray[np.int64]) -> Table:
+    """The table with one column in another order."""
+    columns = list(table.columns)
+    columns[feature] = columns[feature][order]
+    return Table(table.schema, table.n_rows, table.has_gaps, tuple(columns))
+
+
+# Impurity
+
+
+def with_shadows(table: Table, order: NDArray[np.int64]) -> Table:
+    """The table with a shuffled copy of every column, in the same order of rows, behind it."""
+    features = table.schema.features
+    shadows = tuple(Feature(f"{f.name} (shuffled)", f.kind, f.categories) for f in features)
+    schema = Schema(features + shadows, table.schema.named)
+    columns = (*table.columns, *(column[order] for column in table.columns))
+    return Table(schema, table.n_rows, np.tile(table.has_gaps, 2), columns)
+
+
+def corrected_importance(forest: Forest) -> Floats:
+    """Decrease of impurity by each feature less that by its copy, for each tree.
+
+    ``forest`` was grown on a table made by :func:`with_shadows`.
+    """
+    found = np.array(
+        [forest.tree(k).feature_importances(normalize=False) for k in range(len(forest))]
+    )
+    n = found.shape[1] // 2
+    return np.asarray(found[:, :n] - found[:, n:])
+
+
+def oob_impurity_importance(
+    forest: Forest, table: Table, y: NDArray[Any], draws: Draws, n_threads: int
+) -> Floats:
+    """Decrease of impurity by each feature on rows left out, for each tree.
+
+    Of a split with mean μ and children of means μ_c it is Σ (μ_c − μ)·y over the rows left out
+    that go to each child: how far the split moves the prediction of new rows towards their
+    target. Class probabilities stand for means, indicators of the class for targets.
+    """
+    n_features = len(table.schema)
+    lost = np.full((len(forest), n_features), np.nan)
+    target = forest.schema.target
+    assert target is not None
+    if target.is_classification:
+        truth = np.eye(len(target.classes))[y]
+    else:
+        truth = y.reshape(len(y), -1)
+    for k in range(len(forest)):
+        rows = np.flatnonzero(draws.left_out(k))
+        if len(rows):
+            tree = forest.tree(k)
+            leaf = apply(tree, table.take(rows), n_threads)
+            lost[k] = _moved(tree, leaf, truth[rows], n_features) / len(rows)
+    return lost
+
+
+def _moved(tree: Tree, leaf: NDArray[np.int32], truth: Floats, n_features: int) -> Floats:
+    """Σ (μ_child − μ_parent)·(sum of the truth of rows in the child), by feature of the parent."""
+    target = tree.schema.target
+    assert target is not None
+    said = tree.probability if target.is_classification else tree.value
+    sums = np.column_stack(
+        [np.bincount(leaf, column, minlength=tree.n_nodes) for column in truth.T]
+    )
+    parent, depth = tree.parent, tree.node_depth
+    for level in range(tree.depth, 0, -1):  # children hand their rows to their parents
+        nodes = np.flatnonzero(depth == level)
+        np.add.at(sums, parent[nodes], sums[nodes])
+    below = np.arange(1, tree.n_nodes)
+    above = parent[below]
+    gain = ((said[below] - said[above]) * sums[below]).sum(axis=1)
+    return np.bincount(tree.splits.feature[above], gain, n_features).astype(np.float64)

@@ -1,0 +1,166 @@
+"""Bagging: the same learner on many samples of rows and features, deciding together.
+
+Rows drawn with replacement are bagging, without it pasting; features drawn for every member are
+random subspaces, rows and features together random patches. What members do not see judges them.
+
+Trees of CART are grown by the compiled forest engine. Other learners of treewright are fitted to
+rows of one table, which is encoded once; estimators of other libraries as scikit-learn's bagging
+does it, by weights where they take any and by repeated rows where they do not.
+
+It differs from scikit-learn's bagging: rows left out may judge pasting too, gaps and text columns
+are taken as they are, and ``method`` and ``aggregation`` name what is done.
+
+References: Breiman (1996), *Bagging predictors*; Breiman (1999), *Pasting small votes for
+classification in large databases and on-line*; Ho (1998), *The random subspace method for
+constructing decision forests*; Louppe and Geurts (2012), *Ensembles on random patches*.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from treewright.ensembles._bagged import BaggingEstimator
+from treewright.ensembles._parameters import BAGGING
+from treewright.ensembles._tasks import EnsembleClassifierMixin, EnsembleRegressorMixin
+from treewright.learners._parameters import keep, parameters
+
+if TYPE_CHECKING:
+    from treewright.ensembles._bodies import Answer
+
+__all__ = ["BaggingClassifier", "BaggingRegressor"]
+
+
+@parameters(**BAGGING)
+class BaggingClassifier(EnsembleClassifierMixin, BaggingEstimator):
+    """Many classifiers, each on a sample of the rows, that decide together.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    estimators_ : sequence of estimators
+        The members; trees are made into estimators when looked at.
+    estimators_samples_, estimators_features_ : list of ndarray
+        Rows and features of each member.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_classes_ : int
+        Their number.
+    oob_score_ : float
+        Accuracy on the rows left out (with ``oob_score``).
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        What the members that did not see a row say of it (with ``oob_score``).
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of impurity, where members are trees of treewright.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where ``X`` has names.
+
+    See Also
+    --------
+    RandomForestClassifier : Draws features at every node as well.
+
+    References
+    ----------
+    Breiman (1996), *Bagging predictors*.
+
+    Examples
+    --------
+    >>> from treewright import BaggingClassifier, C45Classifier, datasets
+    >>> titanic = datasets.load_titanic()
+    >>> model = BaggingClassifier(C45Classifier(), n_estimators=25, oob_score=True, random_state=0)
+    >>> model = model.fit(titanic.data, titanic.target)
+    >>> len(model.estimators_)
+    25
+    >>> bool(model.oob_score_ > 0.75)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 10,
+        *,
+        max_samples: float | None = None,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        method: Literal["bagging", "pasting", "subspaces", "patches"] | None = None,
+        aggregation: Literal["auto", "mean", "vote"] = "auto",
+        oob_score: Any = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        keep(self, locals())
+
+    def _answer(self) -> Answer:
+        if self.aggregation == "vote":
+            return "vote"
+        return "probability" if self._gives_probability() else "vote"
+
+
+@parameters(**BAGGING)
+class BaggingRegressor(EnsembleRegressorMixin, BaggingEstimator):
+    """Many regressors, each on a sample of the rows, whose mean is taken.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    estimators_ : sequence of estimators
+        The members; trees are made into estimators when looked at.
+    estimators_samples_, estimators_features_ : list of ndarray
+        Rows and features of each member.
+    n_outputs_ : int
+        Number of outputs.
+    oob_score_ : float
+        R² on the rows left out (with ``oob_score``).
+    oob_prediction_ : ndarray of shape (n_samples,)
+        What the members that did not see a row say of it (with ``oob_score``).
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of impurity, where members are trees of treewright.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where ``X`` has names.
+
+    See Also
+    --------
+    RandomForestRegressor : Draws features at every node as well.
+
+    References
+    ----------
+    Breiman (1996), *Bagging predictors*.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from treewright import BaggingRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = BaggingRegressor(n_estimators=50, oob_score=True, random_state=0).fit(X, y)
+    >>> bool(model.oob_score_ > 0.35)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 10,
+        *,
+        max_samples: float | None = None,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        method: Literal["bagging", "pasting", "subspaces", "patches"] | None = None,
+        oob_score: Any = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        keep(self, locals())

@@ -1,0 +1,68 @@
+"""Ctrl-C keeps the members grown so far."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.tree import DecisionTreeClassifier
+
+import treewright as tw
+
+N = 100_000
+"""Members, far more than there is time for."""
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 10))
+    return X, (X[:, 0] + rng.normal(size=2000) > 0).astype(int)
+
+
+@pytest.fixture
+def alarm():
+    """Ctrl-C after a while, from the system."""
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, previous)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tw.RandomForestClassifier(N, random_state=0, n_jobs=2),
+        tw.BaggingClassifier(tw.C45Classifier(), N, random_state=0),
+        tw.BaggingClassifier(DecisionTreeClassifier(max_depth=2), N, random_state=0),
+    ],
+    ids=["engine", "own fit", "foreign"],
+)
+def test_an_interrupted_fit_keeps_what_is_finished_and_can_go_on(data, alarm, model):
+    X, y = data
+    alarm(2.5)
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert time.perf_counter() - begin < 60
+    n = len(model.estimators_)
+    assert 0 < n < N
+    assert model.predict(X[:5]).shape == (5,)
+    model.set_params(n_estimators=n + 2, warm_start=True).fit(X, y)
+    whole = type(model)(**{**model.get_params(deep=False), "warm_start": False}).fit(X, y)
+    assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
+
+
+def test_an_interrupt_before_the_first_member_leaves_the_last_model(alarm):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400_000, 30)), rng.integers(0, 2, 400_000)
+    model = tw.RandomForestClassifier(2, random_state=0).fit(X[:100], y[:100])
+    before = model.predict_proba(X[:50])
+    alarm(0.7)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(n_estimators=50, max_features=None).fit(X, y)
+    if len(model.estimators_) == 2:
+        assert_array_equal(model.predict_proba(X[:50]), before)

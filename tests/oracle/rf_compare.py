@@ -1,0 +1,218 @@
+"""Our forests beside the recorded runs of randomForest and ranger: errors and importances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+import treewright
+from tests.oracle.recorded import Recorded, load_data, load_runs, load_small, recorded_datasets
+
+PROGRAMS = ("randomForest", "ranger")
+N_TREES = 500
+SEEDS = (1, 2)
+N_TREES_CV = 100
+"""Trees of the cross-validated forests; the error of 500 differs by less than its spread."""
+
+IMPORTANCES = {
+    "randomForest": {
+        "impurity": "importance_gini_or_purity",
+        "permutation": "importance_permutation_raw",
+    },
+    "ranger": {
+        "impurity": "importance_impurity",
+        "permutation": "importance_permutation",
+        "corrected": "importance_impurity_corrected_3seeds",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A program on a data set, ours beside it.
+
+    ``oob`` and ``cv`` are error rates or mean squared errors. ``oob_error`` and ``cv_error`` are
+    standard errors of such an estimate from as many rows; ``oob_spread`` is the recorded standard
+    deviation over seeds. ``ranks`` are rank correlations of the importances.
+    """
+
+    dataset: str
+    program: str
+    n_rows: int
+    n_features: int
+    classes: bool
+    oob: float
+    their_oob: float
+    oob_spread: float
+    oob_error: float
+    cv: float
+    their_cv: float
+    cv_error: float
+    ranks: Mapping[str, float]
+
+    @property
+    def oob_distance(self) -> float:
+        """Difference of the out-of-bag errors in standard errors."""
+        return (self.oob - self.their_oob) / self.oob_error
+
+    @property
+    def cv_distance(self) -> float:
+        """Difference of the cross-validated errors in standard errors."""
+        return (self.cv - self.their_cv) / self.cv_error
+
+
+def load_complete(shared: Path, dataset: str) -> Recorded:
+    """A shared data set without the rows that have gaps, as the programs saw it."""
+    X, y, fold = load_data(shared, dataset)
+    keep = X.notna().all(axis=1).to_numpy()
+    runs = load_runs(shared, "rf", dataset)
+    assert len(runs["rows"]) == int(keep.sum())
+    return Recorded(dataset, X[keep].reset_index(drop=True), y[keep], fold[keep], runs["runs"])
+
+
+def load_small_complete(dataset: str) -> Recorded:
+    """The same for a run that is kept in the repository."""
+    data = load_small("rf", dataset)
+    keep = data.X.notna().all(axis=1).to_numpy()
+    X = data.X[keep].reset_index(drop=True)
+    return Recorded(dataset, X, data.y[keep], data.fold[keep], data.runs, data.hints)
+
+
+def forest(data: Recorded, program: str, seed: int, n_trees: int = N_TREES, **more: Any) -> Any:
+    """A forest with the settings of the program's defaults."""
+    n_features = data.X.shape[1]
+    if is_class(data):
+        drawn = int(np.sqrt(n_features))
+        return treewright.RandomForestClassifier(
+            n_trees,
+            max_features=max(drawn, 1),
+            aggregation="vote",
+            redraw=False,
+            tree_method="exact",
+            random_state=seed,
+            **data.hints,
+            **more,
+        )
+    drawn = n_features // 3 if program == "randomForest" else int(np.sqrt(n_features))
+    # A node of five rows is a leaf to both programs, where a row that was drawn twice is two. We
+    # count it once: six rows of a bootstrap sample are about four of the table, and trees have
+    # as many nodes as the recorded ones.
+    return treewright.RandomForestRegressor(
+        n_trees,
+        max_features=max(drawn, 1),
+        min_samples_split=4,
+        redraw=False,
+        tree_method="exact",
+        random_state=seed,
+        **data.hints,
+        **more,
+    )
+
+
+def is_class(data: Recorded) -> bool:
+    return data.y.dtype.kind != "f"
+
+
+def as_seen_by(program: str, X: pd.DataFrame) -> pd.DataFrame:
+    """The columns as the program reads them: ranger takes the order of levels for a scale."""
+    if program != "ranger":
+        return X
+    X = X.copy()
+    for name in X:
+        if isinstance(X[name].dtype, pd.CategoricalDtype):
+            X[name] = X[name].cat.as_ordered()
+    return X
+
+
+def losses(data: Recorded, predicted: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+    """Loss of each row: wrong or right, or the squared error."""
+    if is_class(data):
+        return (predicted.astype(str) != data.y[rows].astype(str)).astype(float)
+    return (predicted - data.y[rows]) ** 2
+
+
+def standard_error(loss: np.ndarray) -> float:
+    """Of the mean of losses."""
+    return float(loss.std(ddof=1) / np.sqrt(len(loss)))
+
+
+def compare(data: Recorded, program: str, seeds: tuple[int, ...] = SEEDS) -> Outcome:
+    """Fit all rows with some seeds, and all but each fold with one."""
+    run = data.runs[f"{program}_default"]
+    X = as_seen_by(program, data.X)
+    oob, importances, spread = [], [], []
+    for seed in seeds:
+        model = forest(data, program, seed, oob_score=True).fit(X, data.y)
+        loss = losses(data, oob_answers(model))
+        oob.append(loss.mean())
+        spread.append(standard_error(loss))
+        importances.append(all_importances(model, X, data.y, program))
+    cv = cross_validated(data, program, X)
+    cross = run["cv_seed1"]
+    ours = {k: np.mean([i[k] for i in importances], axis=0) for k in importances[0]}
+    theirs = {k: recorded_importance(run[name], X) for k, name in IMPORTANCES[program].items()}
+    return Outcome(
+        dataset=data.name,
+        program=program,
+        n_rows=len(data.y),
+        n_features=X.shape[1],
+        classes=is_class(data),
+        oob=float(np.mean(oob)),
+        their_oob=float(run["oob_error_or_mse_mean"]),
+        oob_spread=float(run["oob_sd"]),
+        oob_error=float(np.mean(spread)),
+        cv=float(cv.mean()),
+        their_cv=1.0 - cross["accuracy"] if is_class(data) else float(cross["rmse"] ** 2),
+        cv_error=standard_error(cv),
+        ranks={k: float(spearmanr(ours[k], theirs[k]).statistic) for k in theirs},
+    )
+
+
+def oob_answers(model: Any) -> np.ndarray:
+    """Labels or numbers that rows get from trees that did not see them."""
+    if hasattr(model, "oob_prediction_"):
+        return model.oob_prediction_
+    return model.classes_[np.argmax(model.oob_decision_function_, axis=1)]
+
+
+def all_importances(model: Any, X: pd.DataFrame, y: np.ndarray, program: str) -> dict[str, Any]:
+    found = {
+        "impurity": model.feature_importances_,
+        "permutation": model.permutation_importance_oob(X, y).importance,
+    }
+    if program == "ranger":
+        found["corrected"] = model.impurity_importance(X, y).importance
+    return found
+
+
+def recorded_importance(recorded: Mapping[str, Any], X: pd.DataFrame) -> np.ndarray:
+    """In column order; R turns odd signs in names into dots."""
+    values = list(recorded["mean"].values())
+    assert len(values) == X.shape[1]
+    return np.array(values, float)
+
+
+def cross_validated(data: Recorded, program: str, X: pd.DataFrame) -> np.ndarray:
+    """Losses of all rows, each by a forest that did not see its fold."""
+    loss = np.empty(len(data.y))
+    for train, test in data.splits:
+        model = forest(data, program, 1, N_TREES_CV).fit(X.iloc[train], data.y[train])
+        loss[test] = losses(data, model.predict(X.iloc[test]), test)
+    return loss
+
+
+@lru_cache(maxsize=2)
+def outcomes(shared: Path) -> tuple[Outcome, ...]:
+    """Both programs on every recorded data set."""
+    return tuple(
+        compare(load_complete(shared, name), program)
+        for name in recorded_datasets(shared, "rf")
+        for program in PROGRAMS
+    )

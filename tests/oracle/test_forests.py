@@ -1,0 +1,38 @@
+"""Random forests against the recorded runs of randomForest 4.7-1.1 and ranger 0.14.1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.oracle.rf_compare import PROGRAMS, compare, load_small_complete, outcomes
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_out_of_bag_errors_are_within_one_standard_error(program: str, shared_dir: Path) -> None:
+    for o in outcomes(shared_dir):
+        if o.program == program:
+            assert abs(o.oob_distance) <= 1.0, o
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_errors_on_the_folds_are_within_one_standard_error(program: str, shared_dir: Path) -> None:
+    for o in outcomes(shared_dir):
+        if o.program == program:
+            assert abs(o.cv_distance) <= 1.0, o
+
+
+@pytest.mark.parametrize("measure", ["impurity", "permutation", "corrected"])
+def test_importances_are_ranked_alike(measure: str, shared_dir: Path) -> None:
+    ranks = [o.ranks[measure] for o in outcomes(shared_dir) if measure in o.ranks]
+    assert np.median(ranks) >= 0.95
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_recorded_runs_of_iris_come_out(program: str) -> None:
+    o = compare(load_small_complete("iris"), program, seeds=(1,))
+    assert abs(o.oob_distance) <= 1.0
+    assert abs(o.cv_distance) <= 1.0
+    assert min(o.ranks.values()) >= 0.8  # of four features two are nearly equal: one exchange
