@@ -17,6 +17,7 @@ import treewright
 from treewright.criteria import CRITERIA
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
+from treewright.io._forest import pack_forest, unpack_forest
 from treewright.io._values import Structure
 from treewright.rules import RuleSet
 from treewright.rules._serialize import body_from_dict, body_to_dict
@@ -173,12 +174,12 @@ def _build_tree(parts: dict[str, Any]) -> Tree:
     return tree
 
 
-# Forests: compact arrays, or trees as they are.
+# Forests: their arrays as they are, or trees packed for the purpose.
 
 
 def _take_forest_apart(forest: Forest) -> dict[str, object]:
     if forest.arrays is None:
-        return {"trees": [forest.tree(k) for k in range(len(forest))]}
+        return pack_forest(forest)
     costs = forest.costs
     factors = None if costs is None else (costs.split_factor, costs.proba_factor)
     return {
@@ -192,9 +193,8 @@ def _take_forest_apart(forest: Forest) -> dict[str, object]:
 
 
 def _build_forest(parts: dict[str, Any]) -> Forest:
-    if "trees" in parts:
-        _check_parts("forest", parts, ("trees",))
-        return _forest_of_trees(parts["trees"])
+    if "arrays" not in parts:
+        return _build_packed_forest(parts)
     names = ("schema", "arrays", "criterion", "factors", "loss", "generalized")
     _check_parts("forest", parts, names)
     schema, arrays, criterion = parts["schema"], parts["arrays"], parts["criterion"]
@@ -207,12 +207,14 @@ def _build_forest(parts: dict[str, Any]) -> Forest:
     return forest
 
 
-def _forest_of_trees(trees: Any) -> Forest:
-    if type(trees) is not list or not trees or any(type(tree) is not Tree for tree in trees):
-        raise ModelFileError("its forest has no trees")
-    if any(tree.schema != trees[0].schema for tree in trees):
-        raise ModelFileError("the trees of its forest have different schemas")
-    return Forest.from_trees(trees)
+def _build_packed_forest(parts: dict[str, Any]) -> Forest:
+    forest = unpack_forest(parts)
+    if "trees" not in parts:  # whole trees were checked when they were built
+        for k in range(len(forest)):
+            tree = forest.tree(k)
+            _check_arrays("tree", {n: getattr(tree, n) for n in TREE_DTYPES}, TREE_DTYPES)
+            check_structure(tree)
+    return forest
 
 
 def _build_costs(parts: dict[str, Any], target: Target) -> ClassCosts | None:
