@@ -78,6 +78,20 @@ def mixed(n: int, seed: int = 0) -> tuple[Any, np.ndarray]:
     return frame, np.array(["low", "middle", "high"])[np.digitize(score, [-0.7, 0.7])]
 
 
+@lru_cache(maxsize=2)
+def cover(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Ten numbers, 44 binary columns (one of 4, one of 40) and seven uneven classes, float32."""
+    rng = np.random.default_rng(seed)
+    X = np.zeros((n, 54), np.float32)
+    X[:, :10] = np.round(rng.standard_normal((n, 10)) * 200)
+    area = rng.choice(4, n, p=[0.45, 0.05, 0.43, 0.07])
+    soil = np.minimum(rng.geometric(0.09, n) - 1, 39)
+    X[np.arange(n), 10 + area] = X[np.arange(n), 14 + soil] = 1
+    score = X[:, 0] + 0.5 * X[:, 1] * (area == 0) + 60 * np.sin(soil) + 0.3 * np.abs(X[:, 2])
+    score += rng.normal(scale=60, size=n)
+    return X, np.digitize(score, np.quantile(score, [0.36, 0.85, 0.91, 0.915, 0.93, 0.96]))
+
+
 def adult() -> tuple[Any, Any] | None:
     """Predictors (a frame with categories and gaps) and income of the adult data, if there."""
     import pandas as pd

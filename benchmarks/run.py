@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import forests
 import quinlan
 from chaid import chaid
 from footprint import imports, memory
@@ -42,6 +43,11 @@ CASES: dict[str, Case] = {
     "c50_adult": quinlan.adult("c50"),
     "c50_mixed": quinlan.mixed("c50"),
     "ctree": ctree,
+    "forest": forests.grow,
+    "forest_cover": forests.cover,
+    "forest_adult": forests.adult,
+    "forest_predict": forests.predict,
+    "forest_footprint": forests.footprint,
     "scaling": scaling,
     "rules": rules("rules"),
     "c50_rules": rules("c50_rules"),

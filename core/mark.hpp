@@ -22,6 +22,9 @@ struct Chosen {
   std::vector<Surrogate> surrogates;  // of a Python chooser
 };
 
+// Nodes from this size on are marked by the bins of a feature that is kept by row.
+constexpr i64 kMarkedByBin = 128;
+
 class Marker {
  public:
   Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser) {}
@@ -78,35 +81,14 @@ class Marker {
     const RowFeature& feature = p_.rows->features[info.slot];
     const bool only_gaps = c.kind == CandidateKind::only_gaps;
     const i32 last = only_gaps ? kGapKey - 1 : static_cast<i32>(c.cut);
-    i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
-    i64 right = 0, gaps = 0;
-    for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = block.ids[i];
-      const i32 key = p_.rows->keys(id)[info.slot];
-      const bool goes_right = key > last;
-      view.side[id] = goes_right;
-      right += goes_right;
-      below = std::max(below, goes_right ? below : key);
-      above = std::min(above, goes_right ? key : above);
-    }
     Marked& marked = scratch.marked;
     marked.reset(2);
-    for (i64 i = view.begin; info.has_gaps && i < view.end; ++i) {
-      const Id id = block.ids[i];
-      if (p_.rows->keys(id)[info.slot] != kGapKey) continue;
-      view.side[id] = kUndecided;
-      ++gaps;
-    }
     scratch.is_wide = false;
-    marked.gaps = gaps;
-    marked.count = {view.size() - right, right - gaps};
-    marked.weight = marked.count;
-    if (block.target.weight) {
-      marked.weight = {0, 0};
-      for (i64 i = view.begin; i < view.end; ++i) {
-        const u8 side = view.side[block.ids[i]];
-        if (side < 2) marked.weight[side] += block.target.weight[block.ids[i]];
-      }
+    i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
+    if (info.has_gaps || view.size() < kMarkedByBin) {
+      mark_by_key(view, info.slot, last, below, above, marked);
+    } else {
+      mark_by_bin(view, info.slot, last, below, above, marked);
     }
     split.kind = SplitKind::breaks;
     double cut = c.threshold;
@@ -119,6 +101,67 @@ class Marker {
                 : value_break(p_, c.feature, feature.value(below), feature.value(above));
     }
     split.breaks.assign(1, cut);
+  }
+
+  // Marks each instance by its key; `below` and `above` are the keys next to the cut.
+  template <class Id>
+  void mark_by_key(const NodeView<Id>& view, i32 slot, i32 last, i32& below, i32& above,
+                   Marked& marked) const {
+    const TargetArrays& target = view.block.target;
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = view.block.ids[i];
+      const i32 key = p_.rows->keys(id)[slot];
+      const bool right = key > last;
+      if (key == kGapKey) {
+        view.side[id] = kUndecided;
+        ++marked.gaps;
+        continue;
+      }
+      view.side[id] = right;
+      below = std::max(below, right ? below : key);
+      above = std::min(above, right ? key : above);
+      ++marked.count[right];
+      marked.weight[right] += instance_weight(target, id);
+    }
+  }
+
+  // The same for a large node without gaps: bins, which the search has just read, decide most
+  // instances; keys are read in the bin of the cut and in those next to it.
+  template <class Id>
+  void mark_by_bin(const NodeView<Id>& view, i32 slot, i32 last, i32& below, i32& above,
+                   Marked& marked) const {
+    const RowMatrix& rows = *p_.rows;
+    const TargetArrays& target = view.block.target;
+    const i32 cut_bin = static_cast<i32>(rows.features[slot].bin_of(last));
+    i32 bin_below = -1, bin_above = 256;
+    i64 count = 0, weight = 0, all = 0;
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = view.block.ids[i];
+      if (i + 32 < view.end) __builtin_prefetch(rows.bins(view.block.ids[i + 32]));
+      const i32 bin = rows.bins(id)[slot];
+      bool right = bin > cut_bin;
+      if (bin == cut_bin) right = rows.keys(id)[slot] > last;
+      view.side[id] = right;
+      bin_below = std::max(bin_below, right ? -1 : bin);
+      bin_above = std::min(bin_above, right ? bin : 256);
+      const i64 w = target.count ? target.count[id] : instance_weight(target, id);
+      count += right;
+      weight += right ? w : 0;
+      all += w;
+    }
+    marked.count = {view.size() - count, count};
+    marked.weight = {all - weight, weight};
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = view.block.ids[i];
+      const i32 bin = rows.bins(id)[slot];
+      if (bin != bin_below && bin != bin_above) continue;
+      const i32 key = rows.keys(id)[slot];
+      if (view.side[id]) {
+        above = std::min(above, key);
+      } else {
+        below = std::max(below, key);
+      }
+    }
   }
 
   // A branch per interval; a coded feature has its values in scratch.groups.

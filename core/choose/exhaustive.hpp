@@ -29,8 +29,7 @@ class Exhaustive : public Chooser {
   bool best_of_rows(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out) override {
     const Problem& p = node.problem;
-    if (!node.block.target.count || p.params.random_cut || !p.params.monotonic.empty() ||
-        p.params.min_weight_leaf > 0) {
+    if (!node.block.target.count || !p.params.monotonic.empty() || p.params.min_weight_leaf > 0) {
       return false;
     }
     if constexpr (std::is_same_v<C, Gini>) {

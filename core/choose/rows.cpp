@@ -6,6 +6,7 @@
 #include "../simd.hpp"
 #include "../sort.hpp"
 #include "cuts.hpp"
+#include "random.hpp"
 
 namespace treewright {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr i64 kMaxPairs = 96;
 constexpr i64 kMaxSorted = 192;
 constexpr i64 kRoom = 64;       // entries beyond the last that wide loops may touch
-constexpr i64 kChunk = 1024;    // rows whose bins are read together
+constexpr i64 kChunk = 256;     // rows whose bins are read together, so that they stay at hand
 
 using Wide = i32 __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -79,6 +80,7 @@ struct Cut {
   bool found = false, constant = false;
   i32 key = 0;
   double gain = -kInf, scale = 0;
+  double threshold = 0;  // of a random cut
 };
 
 void write(const Cut& cut, i32 feature, Candidate& out) {
@@ -90,6 +92,7 @@ void write(const Cut& cut, i32 feature, Candidate& out) {
   out.gain = cut.gain;
   out.scale = cut.scale;
   out.cut = cut.key;
+  out.threshold = cut.threshold;
 }
 
 // Running sums on the left of a cut. `add` takes one item's payload, `add_bin` a bin.
@@ -266,11 +269,47 @@ struct Search {
     return cut;
   }
 
-  // Calls add(k, bins of feature k as a pointer with a step, rows, count) chunk by chunk.
+  // One cut at a random place between the least and the largest value (Geurts et al. 2006).
+  template <class Sums>
+  Cut random_cut(i32 number, Sums sums) {
+    Cut cut;
+    const i32 slot = p.features[number].slot;
+    const RowFeature& f = rows.features[slot];
+    const u32* id = ids();
+    s.keys.resize(n + kRoom);
+    i32 low = kGapKey, high = std::numeric_limits<i32>::min();
+    for (i64 i = 0; i < n; ++i) {
+      const i32 key = s.keys[i] = rows.keys(id[i])[slot];
+      low = std::min(low, key);
+      high = std::max(high, key);
+    }
+    cut.constant = low == high;
+    if (cut.constant) return cut;
+    cut.threshold = random_between(node, number, f.value(low), f.value(high));
+    const i32 last = f.last_left(cut.threshold, p.params.closed);
+    i64 left = 0;
+    for (i64 i = 0; i < n; ++i) {
+      if (s.keys[i] > last) continue;
+      sums.add(payload(id[i]));
+      ++left;
+    }
+    if (left < min_leaf || n - left < min_leaf) return cut;
+    BestRatio ratio(Sums::tie);
+    ratio.numerator = -1;
+    sums.offer(ratio, 0);
+    const double threshold = cut.threshold;
+    cut = finish(ratio, sums, [&](i64) { return last; });
+    cut.threshold = threshold;
+    return cut;
+  }
+
+  // Calls add(rows, count) chunk by chunk.
   template <class Add>
   void each_chunk(Add&& add) const {
     const u32* id = ids();
     for (i64 start = 0; start < n; start += kChunk) {
+      const i64 ahead = std::min(start + 2 * kChunk, n);
+      for (i64 i = start + kChunk; i < ahead; ++i) __builtin_prefetch(rows.bins(id[i]));
       add(id + start, std::min(kChunk, n - start));
     }
   }
@@ -548,7 +587,15 @@ struct NumberSearch : ManyClassSearch {
 
 void search_classes(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out) {
-  if (node.criterion.n_classes == 2 && node.problem.params.min_leaf <= 1) {
+  if (node.problem.params.random_cut) {
+    Search search(node, scratch);
+    for (i32 k = 0; k < n; ++k) {
+      const Cut cut = node.criterion.n_classes == 2
+                          ? search.random_cut(features[k], TwoClasses(node))
+                          : search.random_cut(features[k], ManyClasses(node, scratch));
+      write(cut, features[k], out[k]);
+    }
+  } else if (node.criterion.n_classes == 2 && node.problem.params.min_leaf <= 1) {
     TwoClassSearch(node, scratch).run(features, n, out);
   } else {
     ManyClassSearch(node, scratch).run(features, n, out);
@@ -557,7 +604,11 @@ void search_classes(const NodeView<u32>& node, const i32* features, i32 n, Scrat
 
 void search_numbers(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out) {
-  NumberSearch(node, scratch).run(features, n, out);
+  NumberSearch search(node, scratch);
+  for (i32 k = 0; node.problem.params.random_cut && k < n; ++k) {
+    write(search.random_cut(features[k], Numbers(node)), features[k], out[k]);
+  }
+  if (!node.problem.params.random_cut) search.run(features, n, out);
 }
 
 }  // namespace treewright

@@ -53,7 +53,10 @@ nb::dict forest_dict(CompactForest f, i32 n_features, bool classes, i32 width) {
   d["feature"] = narrow(std::move(f.feature));
   for (i32& branch : f.gap_branch) branch += 2;  // −2 and −1 have meanings
   d["gap_branch"] = narrow(std::move(f.gap_branch));
-  if (!all_equal(f.n_gaps, 0)) d["n_gaps"] = narrow(std::move(f.n_gaps));
+  if (!all_equal(f.n_gaps, 0)) {
+    d["n_gaps"] = narrow(std::move(f.n_gaps));
+    d["gain"] = to_numpy(std::move(f.gain));
+  }
   d["closed"] = to_numpy(std::move(f.closed)).attr("view")("bool");
   if (!all_equal(f.n_breaks, 1) || !all_equal(f.n_codes, 0)) {
     d["kind"] = to_numpy(std::move(f.kind));
@@ -103,6 +106,20 @@ void read_sampling(const nb::dict& d, Sampling& s, SamplingHolder& holder) {
   }
 }
 
+void read_out_of_bag(const nb::dict& d, OutOfBag& oob) {
+  const auto kind = get<std::string>(d, "oob");
+  oob.kind = kind == "probability" ? OutOfBagKind::probability
+             : kind == "vote"      ? OutOfBagKind::vote
+             : kind == "value"     ? OutOfBagKind::value
+                                   : OutOfBagKind::none;
+  if (!d["oob_total"].is_none()) {
+    const auto total = get<Array<double>>(d, "oob_total");
+    oob.total.assign(total.data(), total.data() + total.size());
+    const auto n_trees = get<Array<i32>>(d, "oob_trees");
+    oob.n_trees.assign(n_trees.data(), n_trees.data() + n_trees.size());
+  }
+}
+
 nb::object draw(u64 seed, i64 tree, i64 n_rows, nb::dict plan) {
   Sampling sampling;
   SamplingHolder holder;
@@ -133,6 +150,7 @@ nb::tuple grow_trees(nb::list columns, nb::dict params, nb::dict plan_dict) {
     nb::gil_scoped_acquire gil;
     if (!progress.is_none()) progress(done);
   };
+  read_out_of_bag(plan_dict, plan.oob);
   GrownForest grown;
   {
     nb::gil_scoped_release release;
@@ -149,8 +167,15 @@ nb::tuple grow_trees(nb::list columns, nb::dict params, nb::dict plan_dict) {
   }
   const Problem& p = call.problem;
   const bool classes = p.is_classification();
-  return nb::make_tuple(forest_dict(std::move(grown.trees), p.n_features(), classes,
-                                    classes ? p.targets.n_classes : p.targets.n_outputs),
+  const i32 width = classes ? p.targets.n_classes : p.targets.n_outputs;
+  nb::dict oob;
+  if (plan.oob.kind != OutOfBagKind::none) {
+    oob["total"] = to_numpy(std::move(plan.oob.total), {static_cast<std::size_t>(p.n_rows),
+                                                        static_cast<std::size_t>(width)});
+    oob["n_trees"] = to_numpy(std::move(plan.oob.n_trees));
+    oob["errors"] = to_numpy(std::move(plan.oob.errors));
+  }
+  return nb::make_tuple(forest_dict(std::move(grown.trees), p.n_features(), classes, width), oob,
                         error);
 }
 

@@ -16,6 +16,7 @@ struct CompactForest {
   std::vector<i32> n_children;                        // per node
   // Per inner node.
   std::vector<i32> feature, gap_branch, n_gaps;
+  std::vector<double> gain;
   std::vector<u8> kind, closed;
   std::vector<i32> n_breaks, n_codes;
   std::vector<double> breaks;
@@ -57,6 +58,7 @@ struct CompactForest {
     join(feature, other.feature);
     join(gap_branch, other.gap_branch);
     join(n_gaps, other.n_gaps);
+    join(gain, other.gain);
     join(kind, other.kind);
     join(closed, other.closed);
     join(n_breaks, other.n_breaks);
@@ -81,6 +83,7 @@ struct CompactForest {
     feature.push_back(s.feature[i]);
     gap_branch.push_back(t.gap_branch[i]);
     n_gaps.push_back(t.n_gaps[i]);
+    gain.push_back(t.gain[i]);
     kind.push_back(s.kind[i]);
     closed.push_back(s.closed[i]);
     n_breaks.push_back(static_cast<i32>(s.break_offset[i + 1] - s.break_offset[i]));

@@ -125,6 +125,7 @@ class ForestGrower {
     const int threads = std::max(1, static_cast<int>(std::min<i64>(plan_.n_threads, plan_.n_trees)));
     std::vector<TreeArena> arenas(threads);
     finished_.resize(plan_.n_trees);
+    plan_.oob.begin(p_);
     GrownForest out;
     TaskQueue<i64> queue;
     for (i64 i = 0; i < plan_.n_trees; ++i) queue.push(i);
@@ -152,25 +153,34 @@ class ForestGrower {
       if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
       if (thread == 0) report();
     };
-    CompactForest tree;
+    Finished done;
     try {
       Grown grown = grow(p, o);
       const FlatTree flat = assemble(p, grown);
       const bool classes = p.is_classification();
-      tree.add(flat, classes, classes ? p.targets.n_classes : p.targets.n_outputs, p.n_features());
-      hand_in(i, std::move(tree));
+      done.tree.add(flat, classes, classes ? p.targets.n_classes : p.targets.n_outputs,
+                    p.n_features());
+      done.out_of_bag = plan_.oob.ask(p, done.tree, arena.counts);
+      hand_in(i, std::move(done));
+      if (thread == 0) report();
     } catch (...) {
       fail();
       throw;
     }
   }
 
+  struct Finished {
+    CompactForest tree;
+    OutOfBagRows out_of_bag;
+  };
+
   // Trees are taken in order: one that is early waits for those before it.
-  void hand_in(i64 i, CompactForest tree) {
+  void hand_in(i64 i, Finished done) {
     std::lock_guard<std::mutex> guard(lock_);
-    finished_[i] = std::move(tree);
+    finished_[i] = std::move(done);
     while (n_taken_ < plan_.n_trees && finished_[n_taken_]) {
-      trees_.append(std::move(*finished_[n_taken_]));
+      plan_.oob.add(p_, finished_[n_taken_]->out_of_bag);
+      trees_.append(std::move(finished_[n_taken_]->tree));
       finished_[n_taken_].reset();
       ++n_taken_;
     }
@@ -202,7 +212,7 @@ class ForestGrower {
   std::exception_ptr failure_;
   std::atomic<i64> n_finished_{0};
   std::mutex lock_;
-  std::vector<std::optional<CompactForest>> finished_;
+  std::vector<std::optional<Finished>> finished_;
   i64 n_taken_ = 0;
   CompactForest trees_;
 };

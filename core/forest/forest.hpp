@@ -12,20 +12,10 @@
 #include "../grow.hpp"
 #include "../problem.hpp"
 #include "compact.hpp"
+#include "out_of_bag.hpp"
 #include "sample.hpp"
 
 namespace treewright {
-
-enum class OutOfBagKind : u8 { none, probability, vote, value };
-
-// Sums over the trees that did not see a row.
-struct OutOfBag {
-  OutOfBagKind kind = OutOfBagKind::none;
-  i32 width = 0;
-  std::vector<double> total;  // rows × width
-  std::vector<i32> n_trees;
-  std::vector<double> errors;  // of the first 1, 2, … trees
-};
 
 struct ForestPlan {
   i64 first_tree = 0, n_trees = 0;

@@ -10,7 +10,7 @@ namespace treewright {
 namespace {
 
 constexpr i64 kTile = 512;       // rows that are read together, so that lines are used whole
-constexpr i64 kSample = 1 << 16; // rows that the bins are made from
+constexpr i64 kSample = 1 << 15; // rows that the bins are made from
 
 using Keys = RowFeature::Keys;
 
@@ -95,9 +95,11 @@ RowMatrix::RowMatrix(const std::vector<Column>& table, const std::vector<i32>& c
                      int n_threads)
     : features(columns.size()), n_rows_(n_rows) {
   for (std::size_t f = 0; f < columns.size(); ++f) features[f].column = columns[f];
-  const std::size_t cells = static_cast<std::size_t>(n_rows) * columns.size();
-  key_memory_ = Memory(cells * sizeof(i32));
-  bin_memory_ = Memory(cells);
+  // The bins of a row share as few cache lines as they can: steps of 1, 2, 4 … 32, 64, 96 …
+  const i64 w = static_cast<i64>(columns.size());
+  bin_step_ = w <= 32 ? static_cast<i64>(std::bit_ceil(static_cast<u64>(w))) : (w + 31) / 32 * 32;
+  key_memory_ = Memory(static_cast<std::size_t>(n_rows) * w * sizeof(i32));
+  bin_memory_ = Memory(static_cast<std::size_t>(n_rows) * bin_step_);
   keys_ = static_cast<i32*>(key_memory_.data());
   bins_ = static_cast<u8*>(bin_memory_.data());
   look_for_kinds(table, n_threads);
@@ -185,7 +187,7 @@ void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
         i32& key = keys_[row * w + f];
         if (kind != Keys::ranks) key = key_of(column, kind, row);
         const u8 bin = key == kGapKey ? gap_bin : search[f](key);
-        bins_[row * w + f] = bin;
+        bins_[row * bin_step_ + f] = bin;
         if (!values[f].empty()) others[t][f] |= values[f][bin] != key;
       }
     }

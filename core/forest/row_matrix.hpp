@@ -7,6 +7,7 @@
 // the key stands the number of a quantile bin, one byte, for counting in large nodes.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -45,6 +46,11 @@ struct RowFeature {
     if (kind == Keys::floats) return key_float(key);
     return kind == Keys::ranks ? values[key] : static_cast<double>(key);
   }
+  // The bin of a key that is no gap.
+  u32 bin_of(i32 key) const {
+    return static_cast<u32>(std::lower_bound(bin_end.begin(), bin_end.end() - 1, key) -
+                            bin_end.begin());
+  }
   // The largest key that a test sends left: x <= t if closed, else x < t.
   i32 last_left(double t, bool closed) const;
 };
@@ -58,7 +64,7 @@ class RowMatrix {
   i64 n_rows() const { return n_rows_; }
   i32 width() const { return static_cast<i32>(features.size()); }
   const i32* keys(i64 row) const { return keys_ + row * width(); }
-  const u8* bins(i64 row) const { return bins_ + row * width(); }
+  const u8* bins(i64 row) const { return bins_ + row * bin_step_; }
 
   std::vector<RowFeature> features;
 
@@ -66,7 +72,7 @@ class RowMatrix {
   void look_for_kinds(const std::vector<Column>& table, int n_threads);
   void fill(const std::vector<Column>& table, int n_threads);
 
-  i64 n_rows_;
+  i64 n_rows_, bin_step_;
   Memory key_memory_, bin_memory_;
   i32* keys_ = nullptr;
   u8* bins_ = nullptr;

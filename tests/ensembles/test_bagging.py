@@ -139,7 +139,7 @@ def test_methods_by_name_draw_what_they_are_known_for(iris, method, rows, featur
     ],
 )
 def test_a_name_and_a_switch_that_contradict_each_other_are_an_error(iris, parameters):
-    with pytest.raises(ParameterError, match="method=.* means .* drop one of them"):
+    with pytest.raises(ParameterError, match=r"method=.* means .* drop one of them"):
         tw.BaggingClassifier(**parameters).fit(*iris)
 
 

@@ -152,7 +152,7 @@ def test_the_order_of_columns_does_not_favour_the_first():
     X = np.column_stack([x, x, x, x])
     y = (x + rng.normal(scale=0.5, size=300) > 0).astype(int)
     model = tw.RandomForestClassifier(200, max_features=2, random_state=0).fit(X, y)
-    assert_allclose(model.feature_importances_, 0.25, atol=0.03)
+    assert_allclose(model.feature_importances_, 0.25, atol=0.08)
 
 
 def test_importances_of_bags_of_other_trees(iris):

@@ -15,7 +15,10 @@ def cell(value: float) -> str:
 
 def row(o: Outcome) -> str:
     """A program on a data set."""
-    ranks = [f"{o.ranks[k]:.3f}" if k in o.ranks else "" for k in ("impurity", "permutation", "corrected")]
+    ranks = [
+        f"{o.ranks[k]:.3f}" if k in o.ranks else ""
+        for k in ("impurity", "permutation", "corrected")
+    ]
     cells = [
         o.dataset,
         o.program,
@@ -32,13 +35,17 @@ def row(o: Outcome) -> str:
 def main() -> None:
     """Print the tables."""
     found = outcomes(SHARED)
-    print("| data set | program | rows | OOB error, ours / theirs ± sd over seeds | in se | error on")
+    print(
+        "| data set | program | rows | OOB error, ours / theirs ± sd over seeds | in se | error on"
+    )
     print(" the folds | in se | rank: impurity | permutation | corrected |")
     print("|---" * 10 + "|")
     for o in found:
         print(row(o))
     print()
-    print("| program | data sets | OOB within 1 se | folds within 1 se | mean OOB difference in se |")
+    print(
+        "| program | data sets | OOB within 1 se | folds within 1 se | mean OOB difference in se |"
+    )
     print("|---" * 5 + "|")
     for program in PROGRAMS:
         mine = [o for o in found if o.program == program]
@@ -51,9 +58,10 @@ def main() -> None:
     for measure in ("impurity", "permutation", "corrected"):
         ranks = [o.ranks[measure] for o in found if measure in o.ranks]
         low = [f"{o.dataset} ({o.program})" for o in found if o.ranks.get(measure, 1) < 0.95]
+        enough = sum(r >= 0.95 for r in ranks)
         print(
-            f"{measure}: median rank correlation {np.median(ranks):.3f}, "
-            f"{sum(r >= 0.95 for r in ranks)} of {len(ranks)} at least 0.95; below: {', '.join(low)}"
+            f"{measure}: median rank correlation {np.median(ranks):.3f}, {enough} of {len(ranks)} "
+            f"at least 0.95; below: {', '.join(low)}"
         )
 
 

@@ -27,6 +27,9 @@ Answer = Literal["probability", "vote", "value"]
 
 Floats = NDArray[np.float64]
 
+MOST_LEAVES = 1 << 27
+"""Leaves of rows × trees that are looked up at once; above it, tree by tree."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trees:
@@ -43,7 +46,12 @@ class Trees:
 
     def with_schema(self, schema: Schema) -> Trees:
         """The same trees with other names."""
-        trees = (self.forest.tree(k) for k in range(len(self)))
+        forest = self.forest
+        if forest.arrays is not None:
+            return Trees(
+                Forest(schema, forest.arrays, criterion=forest.criterion, costs=forest.costs)
+            )
+        trees = (forest.tree(k) for k in range(len(self)))
         return Trees(Forest.from_trees([replace(tree, schema=schema) for tree in trees]))
 
     def mean(self, table: Table, kind: Answer, n_threads: int) -> Floats:
@@ -54,9 +62,19 @@ class Trees:
         self, table: Table, kind: Answer, members: range, n_threads: int
     ) -> Iterator[tuple[int, Floats]]:
         """What each tree says of the rows, tree by tree."""
+        forest = self.forest
+        if forest.arrays is None or len(forest) * table.n_rows > MOST_LEAVES:
+            for member in members:
+                tree = forest.tree(member)
+                yield member, node_values(tree, table, leaf_values(tree, kind), n_threads)
+            return
+        # rows of a compact forest end in leaves, whose values stand in the order of the nodes
+        values = forest._leaf_values(kind)
+        place = np.cumsum(forest.arrays["n_children"] == 0) - 1
+        start = forest.arrays["node_offset"]
+        reached = forest.apply(table, n_threads)
         for member in members:
-            tree = self.forest.tree(member)
-            yield member, node_values(tree, table, leaf_values(tree, kind), n_threads)
+            yield member, values[place[reached[:, member] + start[member]]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -198,9 +198,11 @@ def corrected_importance(forest: Forest) -> Floats:
 
     ``forest`` was grown on a table made by :func:`with_shadows`.
     """
-    found = np.array(
-        [forest.tree(k).feature_importances(normalize=False) for k in range(len(forest))]
-    )
+    if forest.arrays is not None:
+        found = forest.arrays["importance"]
+    else:
+        trees = (forest.tree(k) for k in range(len(forest)))
+        found = np.array([tree.feature_importances(normalize=False) for tree in trees])
     n = found.shape[1] // 2
     return np.asarray(found[:, :n] - found[:, n:])
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treewright.ensembles._draws import permutation
 from treewright.ensembles._importance import (
@@ -27,9 +26,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from treewright.ensembles._proximity import OutlierMeasure
-    from treewright.tree.forest import Forest
 
-__all__ = ["Insights", "n_nodes"]
+__all__ = ["Insights"]
 
 
 class Insights:
@@ -121,7 +119,7 @@ class Insights:
         from treewright.ensembles._proximity import leaf_matrix, proximity
 
         forest = self._trees("proximity").forest
-        nodes = n_nodes(forest)
+        nodes = forest.n_nodes
         left = leaf_matrix(self.apply(X), nodes)
         right = left if other is None else leaf_matrix(self.apply(other), nodes)
         return proximity(left, right, len(forest))
@@ -145,7 +143,7 @@ class Insights:
         check_left_out(self._draws, "proximity_oob")
         leaves = forest.apply(material.rows, threads(self.n_jobs))
         left_out = np.column_stack([self._draws.left_out(k) for k in range(len(forest))])
-        return oob_proximity(leaf_matrix(leaves, n_nodes(forest)), left_out)
+        return oob_proximity(leaf_matrix(leaves, forest.n_nodes), left_out)
 
     def outlier_measure(self: Any, X: Any, y: Any, sample_weight: Any = None) -> OutlierMeasure:
         """How far each training row is from the other rows of its class, by proximities.
@@ -170,12 +168,8 @@ class Insights:
 
         forest = self._trees("outlier_measure").forest
         material = self._training_rows(X, y, sample_weight)
-        leaves = leaf_matrix(forest.apply(material.rows, threads(self.n_jobs)), n_nodes(forest))
+        leaves = leaf_matrix(forest.apply(material.rows, threads(self.n_jobs)), forest.n_nodes)
         close = proximity(leaves, leaves, len(forest))
         if not material.target.is_classification:
             return OutlierMeasure(outlyingness(close, np.zeros(material.n_rows)), None)
         return OutlierMeasure(outlyingness(close, material.y), material.classes[material.y])
-
-
-def n_nodes(forest: Forest) -> NDArray[np.int64]:
-    return np.array([forest.tree(k).n_nodes for k in range(len(forest))], np.int64)

@@ -14,7 +14,6 @@ from treewright.ensembles._distribution import (
     residual_interval,
 )
 from treewright.ensembles._files import optional_floats, targets_of, targets_state
-from treewright.ensembles._insights import n_nodes
 from treewright.ensembles._oob import check_left_out
 from treewright.errors import ParameterError
 from treewright.learners._training import threads
@@ -43,7 +42,7 @@ class NumberForestMixin:
             return
         if self.keep_targets:
             n_threads = threads(self.n_jobs)
-            offset = np.concatenate([[0], np.cumsum(n_nodes(body.forest))])  # type: ignore[union-attr]
+            offset = np.concatenate([[0], np.cumsum(body.forest.n_nodes)])  # type: ignore[union-attr]
             leaves = body.forest.apply(material.rows, n_threads)  # type: ignore[union-attr]
             self._targets = LeafTargets.of(leaves, offset, material.y, plan.draws, material.weight)
         if sums is not None and self.oob_score:
@@ -56,7 +55,7 @@ class NumberForestMixin:
 
     def _take(self: Any, learned: dict[str, Any]) -> None:
         super()._take(learned)  # type: ignore[misc]
-        total = int(n_nodes(self._body.forest).sum())
+        total = int(self._body.forest.n_nodes.sum())
         self._targets = targets_of(learned["targets"], total)
         self._residuals = optional_floats(learned["residuals"], self._draws.n_rows, (1,))
 
@@ -88,7 +87,7 @@ class NumberForestMixin:
         levels = np.atleast_1d(np.asarray(q, np.float64))
         if levels.ndim > 1 or not np.all((levels >= 0) & (levels <= 1)):
             raise ParameterError(f"q must hold numbers from 0 to 1, got {q!r}.")
-        leaves = leaf_matrix(self.apply(X), n_nodes(forest)).astype(np.float64)
+        leaves = leaf_matrix(self.apply(X), forest.n_nodes).astype(np.float64)
         found: Floats = self._targets.quantiles(leaves, len(forest), levels)
         return found[:, 0] if np.ndim(q) == 0 else found
 

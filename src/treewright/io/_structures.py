@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import treewright
+from treewright.criteria import CRITERIA
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.io._forest import pack_forest, unpack_forest
@@ -22,7 +23,9 @@ from treewright.rules import RuleSet
 from treewright.rules._serialize import body_from_dict, body_to_dict
 from treewright.tree.check import check_schema, check_structure
 from treewright.tree.forest import Forest
+from treewright.tree.forest_check import check_forest
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
+from treewright.tree.recipe import ClassCosts
 from treewright.tree.split import SPLIT_DTYPES, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
 
@@ -171,10 +174,40 @@ def _build_tree(parts: dict[str, Any]) -> Tree:
     return tree
 
 
-# Forests
+# Forests: their arrays as they are, or trees packed for the purpose.
+
+
+def _take_forest_apart(forest: Forest) -> dict[str, object]:
+    if forest.arrays is None:
+        return pack_forest(forest)
+    costs = forest.costs
+    factors = None if costs is None else (costs.split_factor, costs.proba_factor)
+    return {
+        "schema": forest.schema,
+        "arrays": dict(forest.arrays),
+        "criterion": forest.criterion,
+        "factors": None if factors is None else [list(map(float, f)) for f in factors],
+        "loss": None if costs is None or costs.loss is None else costs.loss.tolist(),
+        "generalized": costs is not None and costs.generalized,
+    }
 
 
 def _build_forest(parts: dict[str, Any]) -> Forest:
+    if "arrays" not in parts:
+        return _build_packed_forest(parts)
+    names = ("schema", "arrays", "criterion", "factors", "loss", "generalized")
+    _check_parts("forest", parts, names)
+    schema, arrays, criterion = parts["schema"], parts["arrays"], parts["criterion"]
+    if type(schema) is not Schema or schema.target is None or type(arrays) is not dict:
+        raise ModelFileError("its forest has no schema with a target, or no arrays")
+    if criterion not in CRITERIA:
+        raise ModelFileError(f"its forest has the unknown criterion {str(criterion)[:100]!r}")
+    forest = Forest(schema, arrays, criterion=criterion, costs=_build_costs(parts, schema.target))
+    check_forest(forest)
+    return forest
+
+
+def _build_packed_forest(parts: dict[str, Any]) -> Forest:
     forest = unpack_forest(parts)
     if "trees" not in parts:  # whole trees were checked when they were built
         for k in range(len(forest)):
@@ -182,6 +215,21 @@ def _build_forest(parts: dict[str, Any]) -> Forest:
             _check_arrays("tree", {n: getattr(tree, n) for n in TREE_DTYPES}, TREE_DTYPES)
             check_structure(tree)
     return forest
+
+
+def _build_costs(parts: dict[str, Any], target: Target) -> ClassCosts | None:
+    if parts["factors"] is None:
+        return None
+    n = len(target.classes)
+    try:
+        factors = np.array(parts["factors"], np.float64)
+        loss = None if parts["loss"] is None else np.array(parts["loss"], np.float64)
+    except (TypeError, ValueError):
+        raise ModelFileError("the costs of its forest are no numbers") from None
+    shapes = factors.shape == (2, n) and (loss is None or loss.shape == (n, n))
+    if not shapes or not np.all(np.isfinite(factors)) or np.any(factors < 0):
+        raise ModelFileError("the costs of its forest do not fit its classes")
+    return ClassCosts(factors[0], factors[1], loss, parts["generalized"] is True)
 
 
 # Rule sets: their JSON form, with the schema as everywhere in a file.
@@ -282,7 +330,7 @@ STRUCTURES = (
     Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
     Structure("$tests", _is(NodeTests), _take_tests_apart, _build_tests),
     Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
-    Structure("$forest", _is(Forest), pack_forest, _build_forest),
+    Structure("$forest", _is(Forest), _take_forest_apart, _build_forest),
     Structure("$rules", _is(RuleSet), _take_rules_apart, _build_rules),
     Structure("$estimator", is_ours, _take_estimator_apart, _build_estimator),
 )

@@ -1,23 +1,71 @@
-"""Forest kernels behind their checks: drawing rows, growing, predicting, importances."""
+"""Forest kernels behind their checks: drawing rows, growing, predicting."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+import treewright.kernels._core as _compiled
 from treewright.errors import ParameterError
+from treewright.kernels import _check
 from treewright.kernels.reference import forest as reference
 
-__all__ = ["draw_sample", "tree_seed"]
+__all__ = [
+    "ForestPredictor",
+    "draw_sample",
+    "first_children",
+    "grow_forest",
+    "strata_draws",
+    "sum_up",
+    "tree_seed",
+]
 
+_core = cast(Any, _compiled)
+ForestPredictor = _core.ForestPredictor
 _MASK = (1 << 64) - 1
 
 
 def tree_seed(seed: int, tree: int) -> int:
     """The seed of tree number ``tree``: ``grow`` with it draws the features the forest draws."""
     return reference.tree_seed(seed, tree)
+
+
+def first_children(n_children: NDArray[np.int32]) -> NDArray[np.int32]:
+    """First child of each node of a tree in family order, −1 at a leaf."""
+    return cast(NDArray[np.int32], _core.first_children(n_children))
+
+
+def sum_up(n_children: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values over the nodes of a tree, with those of inner nodes the sums of their children."""
+    return cast(NDArray[np.float64], _core.sum_up(n_children, values))
+
+
+def grow_forest(
+    columns: Sequence[NDArray[Any]], params: dict[str, Any], plan: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], BaseException | None]:
+    """Grow a forest; see ``core/forest/forest.hpp``.
+
+    Returns its arrays, what out-of-bag rows got, and what ended the growth early.
+    """
+    _check(columns, params)
+    n_rows = len(columns[0])
+    for name, dtype in (("chance", np.float64), ("strata", np.int32)):
+        given = plan[name]
+        if given is not None and (given.dtype != dtype or given.shape != (n_rows,)):
+            raise ValueError(f"{name} must have one entry of type {dtype.__name__} per row")
+    whole = {**plan, "seed": plan["seed"] & _MASK}
+    for name, dtype in (("oob_total", np.float64), ("oob_trees", np.int32)):
+        if plan[name] is not None:
+            whole[name] = np.ascontiguousarray(plan[name], dtype)
+            if len(whole[name]) != n_rows:
+                raise ValueError(f"{name} must have one entry per row")
+    return cast(
+        tuple[dict[str, Any], dict[str, Any], BaseException | None],
+        _core.grow_forest(list(columns), params, whole),
+    )
 
 
 def draw_sample(
@@ -47,6 +95,21 @@ def draw_sample(
     strata
         Stratum of each row, ``0 … n − 1``; None for a single one.
     """
+    draws = strata_draws(n_rows, n_draws, replace, weight, strata)
+    plan = {"n_draws": draws, "replace": replace, "chance": weight, "strata": strata}
+    return cast(NDArray[np.int32], _core.draw_sample(seed & _MASK, tree, n_rows, plan))
+
+
+def strata_draws(
+    n_rows: int,
+    n_draws: int | Sequence[int] | NDArray[np.int64],
+    replace: bool,
+    weight: NDArray[np.float64] | None,
+    strata: NDArray[np.int32] | None,
+) -> list[int]:
+    """Draws from each stratum, after checking that they can be made."""
+    if strata is not None and (len(strata) != n_rows or strata.min(initial=0) < 0):
+        raise ParameterError("strata must be one number, 0 or more, for each row.")
     n_strata = 1 if strata is None else int(strata.max(initial=0)) + 1
     draws = np.atleast_1d(np.asarray(n_draws, np.int64))
     if strata is not None and len(draws) == 1 and n_strata > 1:
@@ -69,6 +132,4 @@ def draw_sample(
             f"n_draws must not exceed the rows that can be drawn, but {draws[at]} are asked of "
             f"{int(available[at])} in stratum {at}; draw fewer, or with replacement."
         )
-    return reference.draw_sample(
-        seed & _MASK, tree, n_rows, draws, replace=replace, weight=weight, strata=strata
-    )
+    return [int(d) for d in draws]

@@ -1,8 +1,11 @@
-"""Forest: many trees of one recipe, grown from samples of one table.
+"""Growing a forest: many trees of one recipe, from samples of one table.
 
 Tree ``k`` of a seed is grown from the rows that ``draw_sample`` gives it and draws its features
 with a key of its own, so that a forest does not depend on threads, and one that is grown further
 (``first_tree``) equals one grown at once.
+
+Recipes that search by impurity are grown in the core, all trees at once; the others (a Python
+chooser, Quinlan's rules, surrogates, gaps that divide) tree by tree.
 """
 
 from __future__ import annotations
@@ -16,13 +19,27 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
-from treewright.kernels.forest import draw_sample, tree_seed
-from treewright.tree.grow import grow
-from treewright.tree.predict import apply, node_values
+from treewright.kernels import forest as forest_kernels
+from treewright.kernels.forest import draw_sample, strata_draws, tree_seed
+from treewright.tree.forest_arrays import Forest, What, leaf_values
+from treewright.tree.grow import _core_params, _in_range, grow
+from treewright.tree.predict import node_values
 from treewright.tree.recipe import ClassCosts, Recipe
 from treewright.tree.tree import Tree
 
-__all__ = ["Forest", "ForestPlan", "GrownForest", "OutOfBag", "Sampling", "grow_forest"]
+__all__ = [
+    "Forest",
+    "ForestPlan",
+    "GrownForest",
+    "OutOfBag",
+    "Sampling",
+    "grow_forest",
+    "leaf_values",
+]
+
+HIST_ROWS = 10_000
+"""Rows from which ``tree_method="auto"`` looks at bins."""
+_CORE_CRITERIA = ("gini", "entropy", "error", "squared_error", "poisson")
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +126,7 @@ class ForestPlan:
     sampling: Sampling = field(default_factory=Sampling)
     tree_method: Literal["exact", "hist", "auto"] = "auto"
     n_threads: int = 1
-    oob: Literal["probability", "vote", "value"] | None = None
+    oob: What | None = None
     oob_start: OutOfBag | None = None
     progress: Callable[[int], None] | None = None
 
@@ -127,72 +144,6 @@ class GrownForest:
     interrupted: BaseException | None = None
 
 
-class Forest:
-    """Trees of one schema, in the order in which they were numbered."""
-
-    def __init__(self, schema: Schema, trees: Sequence[Tree]) -> None:
-        self.schema = schema
-        self._trees = tuple(trees)
-
-    @classmethod
-    def from_trees(cls, trees: Sequence[Tree]) -> Forest:
-        """A forest of ready trees, of whatever recipe."""
-        return cls(trees[0].schema, trees)
-
-    @property
-    def n_trees(self) -> int:
-        """Number of trees."""
-        return len(self._trees)
-
-    def __len__(self) -> int:
-        return self.n_trees
-
-    def tree(self, i: int) -> Tree:
-        """Tree ``i`` as an ordinary tree."""
-        return self._trees[i]
-
-    def first(self, n_trees: int) -> Forest:
-        """The forest of the first ``n_trees`` trees."""
-        return Forest(self.schema, self._trees[:n_trees])
-
-    def joined(self, other: Forest) -> Forest:
-        """This forest's trees, then those of ``other``."""
-        return Forest(self.schema, self._trees + other._trees)
-
-    def predict(
-        self,
-        table: Table,
-        what: Literal["probability", "vote", "value"],
-        n_threads: int = 1,
-    ) -> Floats:
-        """Mean over the trees of class probabilities, votes or values: a row per row."""
-        total: Floats | None = None
-        for tree in self._trees:
-            part = node_values(tree, table, leaf_values(tree, what), n_threads)
-            total = part if total is None else total + part
-        assert total is not None
-        return total / self.n_trees
-
-    def apply(self, table: Table, n_threads: int = 1) -> NDArray[np.int32]:
-        """Node of every tree where each row ends: rows × trees."""
-        return np.column_stack([apply(tree, table, n_threads) for tree in self._trees])
-
-    def feature_importances(self) -> Floats:
-        """Decrease of impurity by feature, one row per tree, each of sum 1 (or all zero)."""
-        return np.array([tree.feature_importances() for tree in self._trees])
-
-
-def leaf_values(tree: Tree, what: str) -> Floats:
-    """What a row gets from each node of a tree where it may end."""
-    if what == "value":
-        return tree.value
-    if what == "probability":
-        return tree.probability
-    votes = np.zeros_like(tree.value)
-    votes[np.arange(tree.n_nodes), tree.label] = 1.0
-    return votes
-
-
 def grow_forest(
     table: Table,
     y: NDArray[Any],
@@ -208,6 +159,91 @@ def grow_forest(
     A row that was drawn twice counts as one row of twice the weight. Trees before the first
     unfinished one are kept when the growth is interrupted.
     """
+    in_core = _grows_in_core(recipe, target)
+    call = _grow_in_core if in_core else _grow_one_by_one
+    return call(table, y, recipe, plan, target, sample_weight, costs)
+
+
+def _grows_in_core(recipe: Recipe, target: Target) -> bool:
+    """Whether the core grows whole forests of this recipe."""
+    return (
+        recipe.choose is None
+        and recipe.quinlan is None
+        and recipe.criterion in _CORE_CRITERIA
+        and recipe.missing in ("learned", "majority")
+        and recipe.threshold == "midpoint"
+        and not recipe.intervals
+        and not recipe.empty_branches
+    )
+
+
+def _grow_in_core(
+    table: Table,
+    y: NDArray[Any],
+    recipe: Recipe,
+    plan: ForestPlan,
+    target: Target,
+    sample_weight: Floats | None,
+    costs: ClassCosts | None,
+) -> GrownForest:
+    y, unit = _in_range(y, target)
+    params = _core_params(table, y, recipe, target, sample_weight, costs, 0, plan.n_threads, None)
+    sampling, start = plan.sampling, plan.oob_start
+    n_draws = None
+    if sampling.n_draws is not None:
+        n_draws = strata_draws(
+            table.n_rows, sampling.n_draws, sampling.replace, sampling.weight, sampling.strata
+        )
+    arrays, oob, interrupted = forest_kernels.grow_forest(
+        table.columns,
+        params,
+        {
+            "n_draws": n_draws,
+            "replace": sampling.replace,
+            "chance": sampling.weight,
+            "strata": sampling.strata,
+            "first_tree": plan.first_tree,
+            "n_trees": plan.n_trees,
+            "seed": plan.seed,
+            "exact": plan.tree_method == "exact"
+            or (plan.tree_method == "auto" and table.n_rows < HIST_ROWS),
+            "progress": plan.progress,
+            "oob": plan.oob or "",
+            "oob_total": None if start is None else start.total / unit,
+            "oob_trees": None if start is None else start.n_trees,
+        },
+    )
+    if unit != 1.0:
+        _restore_unit(arrays, oob, unit, 2 if recipe.criterion == "squared_error" else 1)
+    schema = Schema(table.schema.features, table.schema.named, target)
+    assert isinstance(recipe.criterion, str)
+    forest = Forest(schema, arrays, criterion=recipe.criterion, costs=costs)
+    return GrownForest(forest, None if plan.oob is None else OutOfBag(**oob), interrupted)
+
+
+def _restore_unit(
+    arrays: dict[str, NDArray[Any]], oob: dict[str, Any], unit: float, power: int
+) -> None:
+    """Undo the scaling of numbers near the ends of the float range."""
+    arrays["leaf_value"] = arrays["leaf_value"] * unit
+    with np.errstate(over="ignore"):  # squares of huge numbers may be infinite
+        for name in ("leaf_impurity", "importance"):
+            for _ in range(power):
+                arrays[name] = arrays[name] * unit
+        if oob:
+            oob["total"] = oob["total"] * unit
+            oob["errors"] = oob["errors"] * unit * unit
+
+
+def _grow_one_by_one(
+    table: Table,
+    y: NDArray[Any],
+    recipe: Recipe,
+    plan: ForestPlan,
+    target: Target,
+    sample_weight: Floats | None,
+    costs: ClassCosts | None,
+) -> GrownForest:
     trees: list[Tree] = []
     oob = _Oob(table, y, plan, target) if plan.oob else None
     interrupted: BaseException | None = None
@@ -237,8 +273,8 @@ def grow_forest(
         if not trees or not isinstance(error, KeyboardInterrupt):
             raise
         interrupted = error
-    schema = Schema(table.schema.features, table.schema.named, target)
-    return GrownForest(Forest(schema, trees), None if oob is None else oob.result(), interrupted)
+    result = None if oob is None else oob.result()
+    return GrownForest(Forest.from_trees(trees), result, interrupted)
 
 
 class _Oob:

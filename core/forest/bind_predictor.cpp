@@ -1,0 +1,237 @@
+// Prediction by a forest: reading rows and leaf values, block by block on several threads.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "../binding.hpp"
+#include "../module.hpp"
+#include "../predict_input.hpp"
+#include "../signals.hpp"
+#include "../threads.hpp"
+#include "predictor.hpp"
+#include "structure.hpp"
+
+namespace treewright {
+namespace {
+
+using predict::Input;
+using predict::Number;
+
+constexpr i64 kBlock = 2048;  // rows that go down a tree together
+
+// Rows of floats or doubles that are not in one block, copied piece by piece.
+template <class T>
+const T* gather_rows(const Input& input, i64 start, i64 count, i64 width, std::vector<T>& out) {
+  out.resize(count * width);
+  for (const predict::Column& column : input.columns) {
+    auto copy = [&](auto type) {
+      using From = decltype(type);
+      const From* data = static_cast<const From*>(column.data) + start * column.step;
+      for (i64 i = 0; i < count; ++i) {
+        out[i * width + column.feature] = static_cast<T>(data[i * column.step]);
+      }
+    };
+    if (column.type == Number::float64) {
+      copy(double{});
+    } else if (column.type == Number::float32) {
+      copy(float{});
+    } else {
+      copy(i32{});
+    }
+  }
+  return out.data();
+}
+
+class ForestPredictor {
+ public:
+  explicit ForestPredictor(const ForestArrays& arrays) : model_(arrays) {}
+
+  // Sums over the trees of the values of the leaves where each row ends.
+  auto sums(nb::handle rows, const Matrix<double>& leaf_values, bool may_have_gaps, int n_threads) {
+    if (static_cast<i64>(leaf_values.shape(0)) != model_.n_leaves()) {
+      refuse("Leaf values must be one row for each of the forest's leaves.");
+    }
+    const Input input(model_, rows);
+    const i64 width = static_cast<i64>(leaf_values.shape(1));
+    auto out = allocate(double{}, input.n_rows, width);
+    double* result = out.data();
+    std::fill_n(result, input.n_rows * width, 0.0);
+    const double* values = leaf_values.data();
+    run(input, may_have_gaps, n_threads, [&](i64 tree, i64 start, i64 count, const u32* end) {
+      for (i64 i = 0; i < count; ++i) {
+        const double* leaf = values + model_.leaf(tree, end[i]) * width;
+        double* to = result + (start + i) * width;
+        for (i64 k = 0; k < width; ++k) to[k] += leaf[k];
+      }
+    });
+    return out;
+  }
+
+  // Node of every tree where each row ends: rows × trees.
+  auto apply(nb::handle rows, bool may_have_gaps, int n_threads) {
+    const Input input(model_, rows);
+    const i64 n_trees = model_.n_trees();
+    auto out = allocate(i32{}, input.n_rows, n_trees);
+    i32* result = out.data();
+    run(input, may_have_gaps, n_threads, [&](i64 tree, i64 start, i64 count, const u32* end) {
+      for (i64 i = 0; i < count; ++i) {
+        result[(start + i) * n_trees + tree] = static_cast<i32>(end[i]);
+      }
+    });
+    return out;
+  }
+
+  i64 n_trees() const { return model_.n_trees(); }
+
+ private:
+  // Calls take(tree, first row, rows, ends) for every block and tree; within a block trees come in
+  // order.
+  template <class Take>
+  void run(const Input& input, bool may_have_gaps, int n_threads, Take&& take) {
+    if (n_threads < 1) refuse("n_threads must be at least 1, got " + std::to_string(n_threads) + ".");
+    const bool floats = model_.has_narrow() && input_is_float(input);
+    const bool plain = model_.is_plain() && !may_have_gaps;
+    {
+      nb::gil_scoped_release release;
+      std::lock_guard<std::mutex> guard(lock_);
+      plain ? floats ? model_.need_floats() : model_.need_doubles() : model_.need_routers();
+    }
+    const i64 block = plain ? kBlock : predict::max_piece;
+    const i64 pieces = (input.n_rows + block - 1) / block;
+    const i64 hardware = std::max(1u, std::thread::hardware_concurrency());
+    const int threads = static_cast<int>(std::min<i64>({n_threads, hardware, pieces}));
+    nb::gil_scoped_release release;
+    SignalPoll poll;
+    parallel_for(
+        pieces, threads,
+        [&](i64 piece, int) {
+          const i64 start = piece * block, count = std::min(block, input.n_rows - start);
+          if (!plain) {
+            general(input, start, count, take);
+          } else if (floats) {
+            fast<float>(input, start, count, take,
+                        [&](i64 t) { return model_.floats(t).data(); });
+          } else {
+            fast<double>(input, start, count, take,
+                         [&](i64 t) { return model_.doubles(t).data(); });
+          }
+        },
+        poll);
+  }
+
+  static bool input_is_float(const Input& input) {
+    if (input.is_block) return input.type == Number::float32;
+    for (const predict::Column& column : input.columns) {
+      // codes of categories are exact as floats
+      if (column.type == Number::float64 || column.n_categories > (1 << 24)) return false;
+    }
+    return true;
+  }
+
+  template <class T, class Take, class Nodes>
+  void fast(const Input& input, i64 start, i64 count, Take&& take, Nodes&& nodes) const {
+    thread_local std::vector<T> copied;
+    thread_local std::vector<u32> active, end;
+    end.resize(count);
+    const T* data;
+    i64 step;
+    if (input.is_block) {
+      step = input.row_step;
+      data = static_cast<const T*>(input.data) + start * step;
+    } else {
+      step = static_cast<i64>(model_.n_categories.size());
+      data = gather_rows<T>(input, start, count, step, copied);
+    }
+    for (i64 t = 0; t < model_.n_trees(); ++t) {
+      walk_rows(nodes(t), count, [&](u32 i) { return data + i * step; }, end.data(), active);
+      take(t, start, count, end.data());
+    }
+  }
+
+  template <class Take>
+  void general(const Input& input, i64 start, i64 count, Take&& take) const {
+    const auto n = static_cast<std::int32_t>(count);
+    std::vector<double> scratch(model_.n_categories.size() * predict::max_piece);
+    std::int32_t end[predict::max_piece];
+    u32 ends[predict::max_piece];
+    auto each_tree = [&](const auto& block) {
+      for (i64 t = 0; t < model_.n_trees(); ++t) {
+        const predict::Router& router = model_.router(t);
+        router.is_plain ? predict::walk<true>(router, block, n, end)
+                        : predict::walk<false>(router, block, n, end);
+        std::copy_n(end, n, ends);
+        take(t, start, count, ends);
+      }
+    };
+    if (input.is_block && input.type == Number::float32) {
+      each_tree(predict::Block<float, 1>{
+          static_cast<const float*>(input.data) + start * input.row_step, input.row_step});
+    } else if (input.is_block) {
+      each_tree(predict::Block<double, 1>{
+          static_cast<const double*>(input.data) + start * input.row_step, input.row_step});
+    } else {
+      each_tree(predict::gather_all(input, start, n, scratch.data()));
+    }
+  }
+
+  ForestModel model_;
+  std::mutex lock_;
+};
+
+void construct(ForestPredictor* self, const Vector<i32>& n_categories,
+               const Vector<i64>& node_offset, const Vector<i32>& n_children,
+               const Vector<i32>& feature, const Vector<i32>& gap_branch, const Vector<u8>& kind,
+               const Vector<u8>& closed, const Vector<i32>& n_breaks, const Vector<i32>& n_codes,
+               const Vector<double>& breaks, const Vector<i32>& codes,
+               const Vector<i32>& branches) {
+  new (self) ForestPredictor({view(n_categories), view(node_offset), view(n_children),
+                              view(feature), view(gap_branch), view(kind), view(closed),
+                              view(n_breaks), view(n_codes), view(breaks), view(codes),
+                              view(branches)});
+}
+
+auto link(const Vector<i32>& n_children) {
+  const auto first = first_children(view(n_children));
+  auto out = allocate(i32{}, first.size());
+  std::copy(first.begin(), first.end(), out.data());
+  return out;
+}
+
+// Values of inner nodes as sums over their children; rows of leaves stay.
+auto sum_up(const Vector<i32>& n_children, const Matrix<double>& values) {
+  const auto first = first_children(view(n_children));
+  const i64 n = static_cast<i64>(first.size()), width = static_cast<i64>(values.shape(1));
+  if (static_cast<i64>(values.shape(0)) != n) refuse("Values must be one row for each node.");
+  auto out = allocate(double{}, n, width);
+  double* to = out.data();
+  std::copy_n(values.data(), n * width, to);
+  for (i64 i = n; i-- > 0;) {
+    if (first[i] < 0) continue;
+    std::fill_n(to + i * width, width, 0.0);
+    for (i64 c = first[i]; c < first[i] + n_children.data()[i]; ++c) {
+      for (i64 k = 0; k < width; ++k) to[i * width + k] += to[c * width + k];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_forest_predictor(nb::module_& m) {
+  nb::class_<ForestPredictor>(m, "ForestPredictor")
+      .def("__init__", &construct, nb::arg("n_categories").noconvert(),
+           nb::arg("node_offset").noconvert(), nb::arg("n_children").noconvert(),
+           nb::arg("feature").noconvert(), nb::arg("gap_branch").noconvert(),
+           nb::arg("kind").noconvert(), nb::arg("closed").noconvert(),
+           nb::arg("n_breaks").noconvert(), nb::arg("n_codes").noconvert(),
+           nb::arg("breaks").noconvert(), nb::arg("codes").noconvert(),
+           nb::arg("branches").noconvert())
+      .def("sums", &ForestPredictor::sums, nb::arg("rows"), nb::arg("leaf_values").noconvert(),
+           nb::arg("may_have_gaps"), nb::arg("n_threads") = 1)
+      .def("apply", &ForestPredictor::apply, nb::arg("rows"), nb::arg("may_have_gaps"),
+           nb::arg("n_threads") = 1)
+      .def_prop_ro("n_trees", &ForestPredictor::n_trees);
+  m.def("first_children", &link, nb::arg("n_children").noconvert());
+  m.def("sum_up", &sum_up, nb::arg("n_children").noconvert(), nb::arg("values").noconvert());
+}
+
+}  // namespace treewright

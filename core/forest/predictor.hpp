@@ -1,0 +1,70 @@
+// Prediction by a forest: a sum over its trees, block of rows by block of rows.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "../predict.hpp"
+#include "walk.hpp"
+
+namespace treewright {
+
+// The arrays of a forest, as treewright.tree.forest keeps them (widened to these types).
+struct ForestArrays {
+  std::span<const i32> n_categories;  // per feature, -1 for continuous ones
+  std::span<const i64> node_offset;
+  std::span<const i32> n_children;
+  std::span<const i32> feature, gap_branch;
+  std::span<const u8> kind, closed;
+  std::span<const i32> n_breaks, n_codes;
+  std::span<const double> breaks;
+  std::span<const i32> codes, branches;
+};
+
+
+class ForestModel {
+ public:
+  explicit ForestModel(const ForestArrays& arrays);  // throws std::invalid_argument
+
+  std::vector<i32> n_categories, used;  // as predict::Input asks for
+  i64 n_trees() const { return static_cast<i64>(offset_.size()) - 1; }
+  i64 n_leaves() const { return leaf_offset_.back(); }
+  i64 n_nodes(i64 tree) const { return offset_[tree + 1] - offset_[tree]; }
+  bool is_plain() const { return plain_; }
+  const std::vector<i64>& leaf_offset() const { return leaf_offset_; }
+  // Number of the leaf among those of the forest, -1 for an inner node.
+  i64 leaf(i64 tree, i64 node) const {
+    return leaf_offset_[tree] + leaf_number_[offset_[tree] + node];
+  }
+
+  const std::vector<NarrowNode<float>>& floats(i64 tree) const { return narrow_[tree]; }
+  const std::vector<WideNode<double>>& doubles(i64 tree) const { return wide_[tree]; }
+  const predict::Router& router(i64 tree) const { return *routers_[tree]; }
+  bool has_narrow() const { return has_narrow_; }
+
+  // Makes what rows of a kind need; not thread-safe, so before the work is handed out.
+  void need_floats();
+  void need_doubles();
+  void need_routers();
+
+ private:
+  template <class Node>
+  std::vector<Node> plain_nodes(i64 tree) const;
+  predict::Router make_router(i64 tree) const;
+
+  // Copies: a model outlives the arrays that it was made of.
+  std::vector<i64> offset_, inner_offset_, leaf_offset_{0};
+  std::vector<i32> first_child_, leaf_number_, n_children_;
+  std::vector<i32> feature_, gap_branch_;
+  std::vector<u8> kind_, closed_;
+  std::vector<i64> break_offset_{0}, code_offset_{0};
+  std::vector<double> breaks_;
+  std::vector<i32> codes_, branches_;
+  bool plain_ = true, has_narrow_ = false;
+  std::vector<std::vector<NarrowNode<float>>> narrow_;
+  std::vector<std::vector<WideNode<double>>> wide_;
+  std::vector<std::unique_ptr<predict::Router>> routers_;
+};
+
+}  // namespace treewright

@@ -1,0 +1,311 @@
+"""The forest kernels beside their twins, and forests beside trees grown one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treewright.data.schema import Feature, Schema, Target
+from treewright.data.table import Table, column_has_gaps
+from treewright.errors import ParameterError
+from treewright.kernels.forest import draw_sample
+from treewright.kernels.reference import forest as reference
+from treewright.tree.forest import (
+    ForestPlan,
+    Sampling,
+    _grow_in_core,
+    _grow_one_by_one,
+    grow_forest,
+)
+from treewright.tree.recipe import Recipe
+
+TWO = Target("y", ("a", "b"))
+FOUR = Target("y", ("a", "b", "c", "d"))
+NUMBER = Target("y")
+
+
+def table_of(columns: list[np.ndarray], n_categories: dict[int, int] | None = None) -> Table:
+    sizes = n_categories or {}
+    features = tuple(
+        Feature(f"x{i}", "nominal", tuple(range(sizes[i])))
+        if i in sizes
+        else Feature(f"x{i}", "continuous")
+        for i in range(len(columns))
+    )
+    gaps = np.array([column_has_gaps(column) for column in columns])
+    return Table(Schema(features, False, None), len(columns[0]), gaps, tuple(columns))
+
+
+def plain_problem(seed: int, target: Target, n: int = 700, dtype: Any = np.float32) -> tuple:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 6)).astype(dtype)
+    score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + rng.normal(scale=0.5, size=n)
+    if target.is_classification:
+        cuts = np.quantile(score, np.linspace(0, 1, len(target.classes) + 1)[1:-1])
+        y = np.digitize(score, cuts).astype(np.int32)
+    else:
+        y = score
+    block = np.ascontiguousarray(X)
+    schema = Schema(tuple(Feature(f"x{i}", "continuous") for i in range(6)), False, None)
+    return Table(schema, n, np.zeros(6, bool), block=block), y
+
+
+def mixed_problem(seed: int, target: Target, n: int = 600, gaps: bool = True) -> tuple:
+    """Ties, few values, categories and gaps."""
+    rng = np.random.default_rng(seed)
+    columns = [
+        rng.standard_normal(n),
+        np.round(rng.standard_normal(n) * 3).astype(np.float32),
+        rng.integers(0, 2, n).astype(np.float64),
+        rng.integers(0, 5, n).astype(np.int32),
+        np.exp(rng.standard_normal(n)).astype(np.float32),
+    ]
+    if gaps:
+        columns[0][rng.random(n) < 0.1] = np.nan
+        columns[3][rng.random(n) < 0.1] = -1
+    score = np.nan_to_num(columns[0]) + columns[1] * columns[2] + (columns[3] == 2)
+    score = score + rng.normal(scale=0.7, size=n)
+    if target.is_classification:
+        cuts = np.quantile(score, np.linspace(0, 1, len(target.classes) + 1)[1:-1])
+        y = np.digitize(score, cuts).astype(np.int32)
+    else:
+        y = score
+    return table_of(columns, {3: 5}), y
+
+
+def same_trees(a: Any, b: Any) -> None:
+    assert len(a) == len(b)
+    for i in range(len(a)):
+        one, other = a.tree(i), b.tree(i)
+        np.testing.assert_array_equal(one.first_child, other.first_child)
+        np.testing.assert_array_equal(one.splits.feature, other.splits.feature)
+        np.testing.assert_array_equal(one.splits.breaks, other.splits.breaks)
+        np.testing.assert_array_equal(one.splits.codes, other.splits.codes)
+        np.testing.assert_array_equal(one.splits.branches, other.splits.branches)
+        np.testing.assert_array_equal(one.default, other.default)
+        np.testing.assert_array_equal(one.n_samples, other.n_samples)
+        np.testing.assert_allclose(one.weight, other.weight, rtol=1e-12)
+        np.testing.assert_allclose(one.value, other.value, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(one.impurity, other.impurity, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(one.gain, other.gain, rtol=1e-6, atol=1e-9)
+        np.testing.assert_array_equal(one.label, other.label)
+
+
+def same_arrays(a: Any, b: Any) -> None:
+    assert a.arrays.keys() == b.arrays.keys()
+    for name, array in a.arrays.items():
+        assert array.dtype == b.arrays[name].dtype, name
+        np.testing.assert_array_equal(array, b.arrays[name], err_msg=name)
+
+
+# Drawing
+
+
+@pytest.mark.parametrize("replace_rows", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("stratified", [True, False])
+def test_drawn_rows_are_those_of_the_twin(
+    replace_rows: bool, weighted: bool, stratified: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    n = 503
+    weight = rng.random(n) * (rng.random(n) < 0.8) if weighted else None
+    strata = rng.integers(0, 3, n).astype(np.int32) if stratified else None
+    draws = [60, 40, 0] if stratified else [150]
+    for seed, tree in [(0, 0), (7, 3), (2**64 - 1, 10**6)]:
+        ours = draw_sample(seed, tree, n, draws, replace=replace_rows, weight=weight, strata=strata)
+        twin = reference.draw_sample(
+            seed, tree, n, np.array(draws), replace=replace_rows, weight=weight, strata=strata
+        )
+        np.testing.assert_array_equal(ours, twin)
+        assert ours.sum() == sum(draws)
+        if not replace_rows:
+            assert ours.max() == 1
+        if weight is not None:
+            assert not ours[weight == 0].any()
+
+
+def test_rows_are_drawn_as_often_as_their_chances_say() -> None:
+    n, rounds = 4, 4000
+    weight = np.array([1.0, 2.0, 3.0, 4.0])
+    total = sum(draw_sample(1, t, n, 1, weight=weight) for t in range(rounds))
+    np.testing.assert_allclose(total / rounds, weight / 10, atol=0.03)
+
+
+def test_a_bootstrap_sample_leaves_out_a_third_of_the_rows() -> None:
+    out = np.mean([np.mean(draw_sample(0, t, 2000, 2000) == 0) for t in range(20)])
+    assert abs(out - np.exp(-1)) < 0.01
+
+
+def test_more_rows_than_there_are_cannot_be_drawn_without_replacement() -> None:
+    with pytest.raises(ParameterError, match="must not exceed"):
+        draw_sample(0, 0, 10, 11, replace=False)
+
+
+# Growing
+
+
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("options", [{}, {"min_samples_leaf": 4}, {"max_features": 3}])
+def test_an_exact_forest_has_the_trees_that_are_grown_one_by_one(
+    target: Target, dtype: Any, options: dict[str, Any]
+) -> None:
+    table, y = plain_problem(3, target, dtype=dtype)
+    recipe = Recipe("gini" if target.is_classification else "squared_error", **options)
+    plan = ForestPlan(4, seed=11, sampling=Sampling(table.n_rows), tree_method="exact")
+    fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
+    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
+    same_trees(fast, slow)
+
+
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
+@pytest.mark.parametrize("missing", ["learned", "majority"])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_categories_gaps_and_weights_make_no_difference(
+    target: Target, criterion: str, missing: Any, weighted: bool
+) -> None:
+    if (criterion == "squared_error") == target.is_classification:
+        pytest.skip("not a criterion of this task")
+    table, y = mixed_problem(4, target)
+    weight = np.random.default_rng(1).random(table.n_rows) + 0.5 if weighted else None
+    recipe = Recipe(criterion, missing=missing, min_samples_leaf=3)
+    plan = ForestPlan(3, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
+    fast = _grow_in_core(table, y, recipe, plan, target, weight, None).forest
+    slow = _grow_one_by_one(table, y, recipe, plan, target, weight, None).forest
+    same_trees(fast, slow)
+
+
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+@pytest.mark.parametrize("method", ["exact", "hist"])
+@pytest.mark.parametrize("splitter", ["best", "random"])
+def test_threads_do_not_change_a_forest(target: Target, method: Any, splitter: Any) -> None:
+    table, y = plain_problem(5, target, n=3000)
+    recipe = Recipe(
+        "gini" if target.is_classification else "squared_error", max_features=2, splitter=splitter
+    )
+    oob: Any = "probability" if target.is_classification else "value"
+    plan = ForestPlan(5, seed=3, sampling=Sampling(3000), tree_method=method, oob=oob)
+    one = grow_forest(table, y, recipe, plan, target=target)
+    two = grow_forest(table, y, recipe, replace(plan, n_threads=2), target=target)
+    same_arrays(one.forest, two.forest)
+    assert one.oob is not None
+    assert two.oob is not None
+    np.testing.assert_array_equal(one.oob.total, two.oob.total)
+    np.testing.assert_array_equal(one.oob.errors, two.oob.errors)
+
+
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+def test_bins_only_coarsen_the_cuts_of_large_nodes(target: Target) -> None:
+    table, y = plain_problem(6, target, n=4000)
+    recipe = Recipe("gini" if target.is_classification else "squared_error")
+    grown = [
+        grow_forest(table, y, recipe, ForestPlan(1, tree_method=m), target=target).forest.tree(0)
+        for m in ("exact", "hist")
+    ]
+    # purity is reached by either, with trees of about one size
+    assert abs(grown[0].n_nodes - grown[1].n_nodes) < 0.1 * grown[0].n_nodes
+    assert grown[1].impurity[grown[1].is_leaf].max() < 1e-12
+    assert grown[0].gain[0] >= grown[1].gain[0] > 0.9 * grown[0].gain[0]
+
+
+def test_a_forest_grown_further_is_one_grown_at_once() -> None:
+    table, y = plain_problem(7, TWO, n=1000)
+    recipe = Recipe("gini", max_features=2)
+    plan = ForestPlan(6, seed=1, sampling=Sampling(1000), oob="vote")
+    whole = grow_forest(table, y, recipe, plan, target=TWO)
+    begun = grow_forest(table, y, recipe, replace(plan, n_trees=2), target=TWO)
+    more = replace(plan, n_trees=4, first_tree=2, oob_start=begun.oob)
+    rest = grow_forest(table, y, recipe, more, target=TWO)
+    joined = begun.forest.joined(rest.forest)
+    same_arrays(joined, whole.forest)
+    same_arrays(whole.forest.first(2), begun.forest)
+    assert whole.oob is not None
+    assert rest.oob is not None
+    np.testing.assert_array_equal(rest.oob.total, whole.oob.total)
+    np.testing.assert_array_equal(rest.oob.errors, whole.oob.errors[2:])
+
+
+@pytest.mark.parametrize("problem", [plain_problem, mixed_problem])
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+@pytest.mark.parametrize("kind", ["probability", "vote"])
+def test_out_of_bag_sums_are_those_of_trees_asked_one_by_one(
+    problem: Any, target: Target, kind: Any
+) -> None:
+    table, y = problem(8, target)
+    kind = kind if target.is_classification else "value"
+    recipe = Recipe("gini" if target.is_classification else "squared_error", min_samples_leaf=3)
+    sampling = Sampling(table.n_rows)
+    plan = ForestPlan(5, seed=9, sampling=sampling, oob=kind, tree_method="exact")
+    fast = _grow_in_core(table, y, recipe, plan, target, None, None).oob
+    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).oob
+    assert fast is not None
+    assert slow is not None
+    np.testing.assert_array_equal(fast.n_trees, slow.n_trees)
+    np.testing.assert_allclose(fast.total, slow.total, rtol=1e-12)
+    np.testing.assert_allclose(fast.errors, slow.errors, rtol=1e-12)
+
+
+def test_an_interrupted_forest_keeps_its_first_trees() -> None:
+    table, y = plain_problem(9, TWO, n=2000)
+    recipe = Recipe("gini", max_features=2)
+
+    def stop(done: int) -> None:
+        if done >= 3:
+            raise KeyboardInterrupt
+
+    plan = ForestPlan(2000, seed=1, sampling=Sampling(2000), progress=stop, n_threads=2)
+    grown = grow_forest(table, y, recipe, plan, target=TWO)
+    assert isinstance(grown.interrupted, KeyboardInterrupt)
+    assert 3 <= len(grown.forest) < 2000
+    few = replace(plan, n_trees=len(grown.forest), progress=None)
+    same_arrays(grown.forest, grow_forest(table, y, recipe, few, target=TWO).forest)
+
+
+# Predicting
+
+
+@pytest.mark.parametrize("problem", [plain_problem, mixed_problem])
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_forest_predicts_as_its_trees_do(problem: Any, target: Target, n_threads: int) -> None:
+    table, y = problem(10, target)
+    recipe = Recipe("gini" if target.is_classification else "squared_error", max_features=2)
+    plan = ForestPlan(7, sampling=Sampling(table.n_rows))
+    forest = grow_forest(table, y, recipe, plan, target=target).forest
+    trees = forest.from_trees([forest.tree(i) for i in range(len(forest))])
+    np.testing.assert_array_equal(forest.apply(table, n_threads), trees.apply(table))
+    for what in ("probability", "vote") if target.is_classification else ("value",):
+        ours = forest.predict(table, what, n_threads)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(ours, trees.predict(table, what))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "columns"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_layout_of_rows_gives_the_same_prediction(layout: str, dtype: Any) -> None:
+    table, y = plain_problem(11, TWO, n=5000)
+    plan = ForestPlan(3, sampling=Sampling(5000))
+    forest = grow_forest(table, y, Recipe("gini", max_features=2), plan, target=TWO).forest
+    assert table.block is not None
+    block = np.asarray(table.block.astype(dtype), order="F" if layout == "F" else "C")
+    other = Table(table.schema, len(block), table.has_gaps, block=block)
+    if layout == "columns":
+        columns = tuple(np.ascontiguousarray(c) for c in block.T)
+        other = Table(table.schema, len(block), table.has_gaps, columns)
+    expected = forest.predict(table, "probability")
+    np.testing.assert_array_equal(forest.predict(other, "probability"), expected)
+
+
+def test_a_pickled_forest_is_the_same() -> None:
+    import pickle
+
+    table, y = mixed_problem(12, FOUR)
+    plan = ForestPlan(3, sampling=Sampling(table.n_rows))
+    forest = grow_forest(table, y, Recipe("gini"), plan, target=FOUR).forest
+    again = pickle.loads(pickle.dumps(forest))
+    same_arrays(again, forest)
+    np.testing.assert_array_equal(again.predict(table, "vote"), forest.predict(table, "vote"))
