@@ -51,9 +51,9 @@ def test_arrays_that_do_not_belong_together_are_refused():
     arrays = tree.splits.arrays()
     with pytest.raises(ValueError, match="one entry per row"):
         compiled.soft_bounds(table.columns, nodes, arrays, y.astype(np.int32), np.ones(3))
+    cut = nodes | {"weight": tree.weight[:-1]}
     with pytest.raises(ValueError, match="do not belong together"):
-        cut = nodes | {"weight": tree.weight[:-1]}
         compiled.soft_bounds(table.columns, cut, arrays, y.astype(np.int32), np.ones(len(y)))
+    short = [column[:-1] for column in table.columns]
     with pytest.raises(ValueError, match="equal length"):
-        short = [column[:-1] for column in table.columns]
         compiled.soft_bounds(short, nodes, arrays, y.astype(np.int32), np.ones(len(y)))

@@ -103,9 +103,15 @@ class Outcome:
         return (self.errors - self.their_errors) / self.n_rows
 
 
+def numbered(data: Recorded) -> np.ndarray:
+    """Classes as numbers in the order that C5.0 had them in, which decides ties."""
+    order = {value: i for i, value in enumerate(data.classes)}
+    return np.array([order[value] for value in data.y.astype(str)])
+
+
 def fit(data: Recorded, run: str, rows: Any = slice(None)) -> C50Classifier:
     """Our answer to a recorded run."""
-    return C50Classifier(**OPTIONS[run], **data.hints).fit(data.X.iloc[rows], data.y[rows])
+    return C50Classifier(**OPTIONS[run], **data.hints).fit(data.X.iloc[rows], numbered(data)[rows])
 
 
 def their_size(data: Recorded, run: str) -> int:
@@ -119,7 +125,7 @@ def their_size(data: Recorded, run: str) -> int:
 def compare(data: Recorded, run: str) -> Outcome:
     """Fit all rows, and all but each fold."""
     recorded = data.runs[run]
-    y = data.y.astype(str)
+    y = numbered(data)
     model = fit(data, run)
     same = None
     if len(recorded.get("trees") or ()) == 1 and run != "boost10":
@@ -128,7 +134,7 @@ def compare(data: Recorded, run: str) -> Outcome:
     errors = None
     if folds is not None:
         errors = sum(
-            int(np.sum(fit(data, run, train).predict(data.X.iloc[test]).astype(str) != y[test]))
+            int(np.sum(fit(data, run, train).predict(data.X.iloc[test]) != y[test]))
             for train, test in data.splits
         )
     return Outcome(
@@ -138,7 +144,7 @@ def compare(data: Recorded, run: str) -> Outcome:
         same,
         sum(size(model, run) for model in model.estimators_),
         their_size(data, run),
-        int(np.sum(model.predict(data.X).astype(str) != y)),
+        int(np.sum(model.predict(data.X) != y)),
         int(recorded["resubstitution_n_errors"]),
         errors,
         None if folds is None else int(folds["n_errors"]),
