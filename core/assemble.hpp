@@ -4,6 +4,7 @@
 // has more nodes than rows.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "grow.hpp"
@@ -150,7 +151,7 @@ class Assembler {
   }
 
   const Problem& p_;
-  std::vector<NodeList>& lists_;
+  std::deque<NodeList>& lists_;
   std::vector<Place> order_;  // by final id
   FlatTree out_;
 };

@@ -69,7 +69,7 @@ Params read_params(const nb::dict& d) {
   p.intervals = get<bool>(d, "intervals");
   p.once = get<bool>(d, "once");
   p.min_gain = get<double>(d, "min_gain");
-  p.min_risk = get<double>(d, "min_risk");
+  p.leaf_price = get<double>(d, "leaf_price");
   p.max_features = get<i32>(d, "max_features");
   p.monotonic = get<std::vector<i32>>(d, "monotonic");
   p.seed = get<u64>(d, "seed");

@@ -56,7 +56,6 @@ struct Block {
   std::vector<Entry<Id>*> entries;   // per sorted slot
   std::vector<const u8*> codes;      // per coded slot, of the feature's width
   Id* ids = nullptr;                 // instances, a node's contiguous and ascending
-  u8* side = nullptr;                // branch of each instance while its node is split
   std::vector<Memory> memory;        // owns whatever of the above it made
 
   u32 row(Id id) const { return source ? source[id] : static_cast<u32>(id); }

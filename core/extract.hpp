@@ -28,7 +28,6 @@ std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i6
   for (i64 i = begin; i < end; ++i) map[from.ids[i]] = kGap<u32>;
   u32* source = block->template allocate<u32>(n);
   block->ids = block->template allocate<To>(n);
-  block->side = block->template allocate<u8>(n);
   for (i64 i = 0; i < n; ++i) {
     map[picked[i]] = static_cast<u32>(i);
     source[i] = from.row(picked[i]);

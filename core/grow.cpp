@@ -1,8 +1,10 @@
 #include "grow.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <queue>
 
+#include "ledger.hpp"
 #include "node_splitter.hpp"
 
 namespace treewright {
@@ -10,6 +12,12 @@ namespace {
 
 // A subtree of this size gets a block of its own, which fits the nearest caches.
 constexpr i64 kTinyBlock = 1024;
+
+// Smaller nodes are not worth another thread.
+constexpr i64 kLentRows = 256;
+
+// Larger nodes are too large to keep a copy of.
+constexpr i64 kKeptRows = 16384;
 
 // The order in which nodes are split.
 class Grower : private NodeSplitter {
@@ -37,7 +45,7 @@ class Grower : private NodeSplitter {
     std::vector<std::pair<Candidate, Split>> out;
     with_block(root, [&](auto id) {
       using Id = decltype(id);
-      NodeView<Id> view = view_of<Id>(root, p_.total.data());
+      NodeView<Id> view = view_of<Id>(root, p_.total.data(), scratch_[0]);
       for (i32 f = 0; f < p_.n_features(); ++f) {
         Candidate c;
         c.feature = f;
@@ -63,74 +71,90 @@ class Grower : private NodeSplitter {
 
   // Chooses and applies; children that can be split again go to `children`.
   void split_node(Pending& node, NodeList& list, bool shared, Scratch& scratch,
-                  std::vector<Pending>& children) {
+                  std::vector<Pending>& children, FindLater* later = nullptr) {
     with_block(node, [&](auto id) {
       using Id = decltype(id);
       Chosen chosen;
       if (choose<Id>(node, list, shared, scratch, chosen)) {
-        apply<Id>(node, chosen, list, shared, scratch, children);
+        apply<Id>(node, chosen, list, shared, scratch, children, later);
       }
     });
   }
 
   void depth_first(Pending root, NodeList& list) {
     const int threads = o_.ask || (o_.chooser && o_.chooser->needs_gil()) ? 1 : p_.params.n_threads;
-    std::vector<Pending> large, small;
-    const i64 limit = threads > 1 ? std::max<i64>(p_.n_rows / (8 * threads), 2048) : 0;
-    auto sort_out = [&](std::vector<Pending>& from) {
-      for (Pending& node : from) {
-        const bool hand_out = threads > 1 ? node.size() <= limit : true;
-        (hand_out ? small : large).push_back(std::move(node));
-      }
-      from.clear();
-    };
-    std::vector<Pending> next;
+    if (threads <= 1) {
+      subtree(std::move(root), list, scratch_[0], true);
+      return;
+    }
+    // Below this size a node is worth more to one thread than its features are to all.
+    const i64 limit = std::max(3 * p_.n_rows / (4 * threads), kSharedWork / p_.n_features());
+    std::vector<Pending> large, next;
     next.push_back(std::move(root));
-    sort_out(next);
-    while (!large.empty()) {
+    while (!next.empty()) {
+      for (Pending& node : next) {
+        if (node.size() > limit) {
+          large.push_back(std::move(node));
+        } else {
+          lend(std::move(node), list);
+        }
+      }
+      next.clear();
+      if (large.empty()) break;
       Pending node = std::move(large.back());
       large.pop_back();
       split_node(node, list, true, scratch_[0], next);
-      sort_out(next);
       poll(0);
     }
-    hand_out(small, list, threads);
+    queue_.run(
+        threads,
+        [&](Subtree task, int t) {
+          subtree(std::move(task.root), *task.list, scratch_[t], t == 0);
+          task.list->shrink();
+        },
+        [&] { poll(0); });
   }
 
-  // Grows whole subtrees, the largest first, each into a list of its own.
-  void hand_out(std::vector<Pending>& nodes, NodeList& list, int threads) {
-    if (threads <= 1 || nodes.size() < 2) {
-      for (Pending& node : nodes) {
-        subtree(std::move(node), list, scratch_[0], true);
-      }
-      return;
+  // Lets any thread grow a node, into a list of its own.
+  void lend(Pending node, NodeList& list) {
+    NodeList* own;
+    i32 number;
+    {
+      std::lock_guard<std::mutex> guard(lists_lock_);
+      number = static_cast<i32>(grown_.lists.size());
+      own = &grown_.lists.emplace_back(new_list());
     }
-    std::stable_sort(nodes.begin(), nodes.end(),
-                     [](const Pending& a, const Pending& b) { return a.size() > b.size(); });
-    const std::size_t base = grown_.lists.size();
-    std::vector<NodeList> lists(nodes.size(), new_list());
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const i64 at = nodes[i].record;
-      lists[i].add(1);
-      lists[i][0] = list[at];
-      std::copy_n(list.stats_of(at), list.n_stats, lists[i].stats_of(0));
-      std::copy_n(list.values_of(at), list.n_values, lists[i].values_of(0));
-      list.let_stand_for(at, static_cast<i32>(base + i));
-      nodes[i].record = 0;
-    }
-    parallel_for(static_cast<i64>(nodes.size()), threads, [&](i64 i, int t) {
-      subtree(std::move(nodes[i]), lists[i], scratch_[t], t == 0);
-      lists[i].shrink();
-    });
-    for (NodeList& l : lists) grown_.lists.push_back(std::move(l));
+    const i64 at = node.record;
+    own->add(1);
+    (*own)[0] = list[at];
+    std::copy_n(list.stats_of(at), list.n_stats, own->stats_of(0));
+    std::copy_n(list.values_of(at), list.n_values, own->values_of(0));
+    list.let_stand_for(at, number);
+    node.record = 0;
+    queue_.push({std::move(node), own});
   }
 
   void subtree(Pending root, NodeList& list, Scratch& scratch, bool may_poll) {
     std::vector<Pending> stack, next;
+    Ledger ledger(p_, list);
+    const bool priced = ledger.is_open() && !o_.ask;
+    // A copy of its own: threads that count references to the same list wait for each other.
+    root.active = std::make_shared<const std::vector<i32>>(*root.active);
     stack.push_back(std::move(root));
+    auto drop = [&](i64 count) {
+      for (; count > 0; --count) {
+        done_.fetch_add(stack.back().size(), std::memory_order_relaxed);
+        stack.pop_back();
+      }
+    };
     while (!stack.empty()) {
       Pending node = std::move(stack.back());
       stack.pop_back();
+      if (priced && !ledger.take(node.record)) {
+        done_.fetch_add(node.size(), std::memory_order_relaxed);
+        drop(ledger.stays_leaf(node.record));
+        continue;
+      }
       if (!o_.ask) {
         if (node.large && node.size() <= kSmallBlock) {
           localize(node, *node.large, scratch);
@@ -139,13 +163,31 @@ class Grower : private NodeSplitter {
         }
       }
       const i64 before = node.size();
-      split_node(node, list, false, scratch, next);
-      i64 open = 0;
-      for (auto it = next.rbegin(); it != next.rend(); ++it) {
-        open += it->size();
-        stack.push_back(std::move(*it));
+      FindLater later;
+      const bool may_wait = priced && before <= kKeptRows;
+      split_node(node, list, false, scratch, next, may_wait ? &later : nullptr);
+      // Under a price, small branches come first: they tell soonest whether the split pays.
+      if (priced) {
+        std::stable_sort(next.begin(), next.end(),
+                         [](const Pending& a, const Pending& b) { return a.size() < b.size(); });
       }
+      i64 open = 0;
+      for (const Pending& child : next) open += child.size();
+      i64 in_vain = 0;
+      if (priced) {
+        in_vain = list[node.record].inner < 0 ? ledger.stays_leaf(node.record)
+                                              : ledger.open(node.record, next, std::move(later));
+      }
+      stack.insert(stack.end(), std::make_move_iterator(next.rbegin()),
+                   std::make_move_iterator(next.rend()));
       next.clear();
+      drop(in_vain);
+      // The oldest node is the largest that another thread could take.
+      if (stack.size() > 1 && queue_.is_hungry() && stack.front().size() >= kLentRows) {
+        if (priced) ledger.lend();
+        lend(std::move(stack.front()), list);
+        stack.erase(stack.begin());
+      }
       if (may_poll) {
         poll(before - open);
       } else {
@@ -206,7 +248,14 @@ class Grower : private NodeSplitter {
     }
   }
 
+  struct Subtree {
+    Pending root;
+    NodeList* list = nullptr;
+  };
+
   Grown grown_;
+  std::mutex lists_lock_;
+  TaskQueue<Subtree> queue_;
 };
 
 }  // namespace

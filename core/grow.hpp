@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -43,7 +44,7 @@ struct GrowOptions {
 
 // All lists; list 0 holds the root. A record may stand for the root of another list.
 struct Grown {
-  std::vector<NodeList> lists;
+  std::deque<NodeList> lists;  // a deque, for other threads add to it
 };
 
 Grown grow(Problem& problem, const GrowOptions& options);

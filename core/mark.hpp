@@ -42,9 +42,9 @@ class Marker {
       const i64 n = view.size(), known = count_known(e, n);
       scratch.is_wide = false;
       const i64 cut = c.kind == CandidateKind::only_gaps ? known : c.cut;
-      for (i64 i = 0; i < cut; ++i) block.side[e[i].id] = 0;
-      for (i64 i = cut; i < known; ++i) block.side[e[i].id] = 1;
-      for (i64 i = known; i < n; ++i) block.side[e[i].id] = kUndecided;
+      for (i64 i = 0; i < cut; ++i) view.side[e[i].id] = 0;
+      for (i64 i = cut; i < known; ++i) view.side[e[i].id] = 1;
+      for (i64 i = known; i < n; ++i) view.side[e[i].id] = kUndecided;
       Marked& marked = scratch.marked;
       marked.reset(2);
       marked.gaps = n - known;
@@ -152,7 +152,7 @@ class Marker {
         if (wide) {
           scratch.wide[id] = b;
         } else {
-          block.side[id] = b < 0 ? kUndecided : static_cast<u8>(b);
+          view.side[id] = b < 0 ? kUndecided : static_cast<u8>(b);
         }
       }
     });
@@ -178,12 +178,43 @@ class Marker {
     }
   }
 
+  // One break of a continuous feature, the usual case, without a jump per row.
+  template <class Value, class Id>
+  void mark_break(const NodeView<Id>& view, const Split& split, Scratch& scratch) const {
+    const Column& column = p_.columns[split.feature];
+    const double at = split.breaks[0];
+    Marked& marked = scratch.marked;
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = view.block.ids[i];
+      const double value = *reinterpret_cast<const Value*>(column.at(view.block.row(id)));
+      const bool is_gap = value != value;
+      const u8 branch = (split.closed ? value > at : value >= at) != split.reversed;
+      view.side[id] = is_gap ? kUndecided : branch;
+      marked.gaps += is_gap;
+      marked.count[1] += branch & !is_gap;
+    }
+    marked.count[0] = view.size() - marked.gaps - marked.count[1];
+    marked.weight = marked.count;
+    const i64* weight = view.block.target.weight;
+    if (!weight) return;
+    marked.weight.assign(2, 0);
+    for (i64 i = view.begin; i < view.end; ++i) {
+      const Id id = view.block.ids[i];
+      if (view.side[id] != kUndecided) marked.weight[view.side[id]] += weight[id];
+    }
+  }
+
   template <class Id>
   void mark_external(const NodeView<Id>& view, const Split& split, Scratch& scratch) {
     const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
     if (wide) scratch.wide.assign(view.block.n, -1);
     Marked& marked = scratch.marked;
     marked.reset(split.n_branches);
+    if (split.kind == SplitKind::breaks && split.n_branches == 2 && split.breaks.size() == 1) {
+      const ColumnType type = p_.columns[split.feature].type;
+      if (type == ColumnType::f32) return mark_break<float>(view, split, scratch);
+      if (type == ColumnType::f64) return mark_break<double>(view, split, scratch);
+    }
     for (i64 i = view.begin; i < view.end; ++i) {
       const Id id = view.block.ids[i];
       const i32 b = branch_of(split, p_.columns, view.block.row(id));
@@ -196,7 +227,7 @@ class Marker {
       if (wide) {
         scratch.wide[id] = b;
       } else {
-        view.block.side[id] = b == kNoBranch ? kUndecided : static_cast<u8>(b);
+        view.side[id] = b == kNoBranch ? kUndecided : static_cast<u8>(b);
       }
     }
   }
@@ -206,25 +237,26 @@ class Marker {
     i64 count = 0;
     bool fractional = false;
     bool some_stay = false;
-    bool surrogates_later = false;  // nothing waits for them, and the children's tables help
+    bool surrogates_later = false;  // nothing waits for them: see NodeSplitter::apply_plain
     std::vector<Surrogate> surrogates;
   };
 
   // each: see find_surrogates
   template <class Id, class Each>
   GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& split,
-                          const std::vector<i32>& active, Scratch& scratch, Each&& each) {
+                          const std::vector<i32>& active, bool may_wait, Scratch& scratch,
+                          Each&& each) {
     GapDecision decision;
     Block<Id>& block = view.block;
     const bool wide = scratch.is_wide;
     auto undecided = [&](Id id) {
-      return wide ? scratch.wide[id] < 0 : block.side[id] == kUndecided;
+      return wide ? scratch.wide[id] < 0 : view.side[id] == kUndecided;
     };
     auto assign = [&](Id id, i32 b) {
       if (wide) {
         scratch.wide[id] = b;
       } else {
-        block.side[id] = static_cast<u8>(b);
+        view.side[id] = static_cast<u8>(b);
       }
     };
     const std::vector<i64>& weight = scratch.marked.weight;
@@ -242,7 +274,7 @@ class Marker {
       if (chosen.external) {
         decision.surrogates = chosen.surrogates;
       } else if (split.n_branches == 2 && p_.params.max_surrogates > 0) {
-        decision.surrogates_later = !gaps && view.tables;
+        decision.surrogates_later = !gaps && (view.tables || may_wait);
         if (!decision.surrogates_later) {
           decision.surrogates =
               find_surrogates(view, split.feature, active, scratch.marked, {}, each);

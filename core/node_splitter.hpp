@@ -9,6 +9,7 @@
 
 #include "extract.hpp"
 #include "grow.hpp"
+#include "kept_node.hpp"
 #include "mark.hpp"
 #include "stopping.hpp"
 #include "threads.hpp"
@@ -40,6 +41,9 @@ std::shared_ptr<Block<Id>>& block_of(Pending& node) {
     return node.large;
   }
 }
+
+// Finds the surrogates of a split, once it is known that it stays.
+using FindLater = std::function<void()>;
 
 // Work on one feature of a smaller node is not worth a thread.
 constexpr i64 kSharedWork = 200000;
@@ -99,10 +103,12 @@ class NodeSplitter {
   }
 
   template <class Id>
-  NodeView<Id> view_of(Pending& node, const i64* stats) {
-    NodeView<Id> view{p_, *block_of<Id>(node), node.begin, node.end, stats, {}, node.lower,
-                      node.upper, node.path, node.depth,
-                      node.tables.empty() ? nullptr : node.tables.data()};
+  NodeView<Id> view_of(Pending& node, const i64* stats, Scratch& scratch) {
+    Block<Id>& block = *block_of<Id>(node);
+    if (scratch.side.size() < static_cast<std::size_t>(block.n)) scratch.side.resize(block.n);
+    NodeView<Id> view{p_, block, node.begin, node.end, stats, {}, node.lower, node.upper,
+                      node.path, node.depth, node.tables.empty() ? nullptr : node.tables.data()};
+    view.side = scratch.side.data();
     CriterionView& v = view.criterion;
     v.problem = &p_;
     v.n_classes = p_.targets.n_classes;
@@ -157,7 +163,7 @@ class NodeSplitter {
     if (node.tables.empty() && tables_pay(node.size())) {
       node.tables = make_tables(*block_of<Id>(node), node, *node.active, shared, scratch);
     }
-    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
+    NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     const i32 n = static_cast<i32>(node.active->size());
     const i32 wanted = draws(node) ? p_.params.max_features : n;
     std::vector<i32> drawn;
@@ -181,6 +187,7 @@ class NodeSplitter {
       for (i32 i = 0; i < wanted && best.gain < enough; ++i) {
         const Candidate candidate = o_.chooser->best(view, order[i], scratch);
         if (candidate.beats(best)) best = candidate;
+        view.to_beat = std::max(0.0, best.gain);
       }
     }
     // A draw without any admissible split goes on until there is one.
@@ -216,6 +223,17 @@ class NodeSplitter {
     if (view.size() > 64) return kInf;
     if (p_.is_classification()) return o_.chooser->most_gain(view.stats, view.criterion);
     if (o_.own_scale) return kInf;
+    if (o_.numbers == NumberCriterion::squared && p_.unit && p_.targets.n_outputs == 1) {
+      // From the integers that gains are made of: the impurity of the numbers themselves differs
+      // from theirs by more than a tie.
+      double squares = 0;
+      for (i64 i = view.begin; i < view.end; ++i) {
+        const i64 whole = view.block.target.wy[view.block.ids[i]] - view.criterion.centre[0];
+        const double centred = static_cast<double>(whole) - view.criterion.rest[0];
+        squares += centred * centred;
+      }
+      return squares;
+    }
     const double share = static_cast<double>(view.stats[0]) / static_cast<double>(p_.total[0]);
     return record.impurity * share / gain_unit_;
   }
@@ -255,11 +273,12 @@ class NodeSplitter {
   }
 
   // Splits a node: marks, decides gaps, makes the children's records and moves the instances.
-  // Children that can be split again are appended to `children`.
+  // Children that can be split again are appended to `children`. With `later`, surrogates that
+  // nothing waits for are left to it.
   template <class Id>
   void apply(Pending& node, Chosen& chosen, NodeList& list, bool shared, Scratch& scratch,
-             std::vector<Pending>& children) {
-    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
+             std::vector<Pending>& children, FindLater* later = nullptr) {
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     Split split;
     if (chosen.external) {
       split = std::move(chosen.split);
@@ -270,13 +289,13 @@ class NodeSplitter {
     }
     auto each = [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); };
     Marker::GapDecision gaps =
-        marker_.decide_gaps(view, chosen, split, *node.active, scratch, each);
+        marker_.decide_gaps(view, chosen, split, *node.active, later, scratch, each);
     list.set_split(node.record, split, gaps.count);
     list.set_surrogates(node.record, gaps.surrogates);
     if (gaps.fractional) {
       apply_fractional<Id>(node, split, list, scratch, children);
     } else {
-      apply_plain<Id>(node, split, gaps, list, shared, scratch, children);
+      apply_plain<Id>(node, split, gaps, list, shared, scratch, children, later);
     }
   }
 
@@ -380,13 +399,14 @@ class NodeSplitter {
 
   template <class Id>
   void apply_plain(Pending& node, const Split& split, const Marker::GapDecision& gaps,
-                   NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children) {
+                   NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children,
+                   FindLater* later) {
     Block<Id>& block = *block_of<Id>(node);
     const i64 n = node.size();
     Branches branches;
     branches.n = split.n_branches;
     branches.some_stay = gaps.some_stay;
-    branches.narrow = block.side;
+    branches.narrow = scratch.side.data();
     if (scratch.is_wide) branches.wide = scratch.wide.data();
     Id* ids = block.ids + node.begin;
     std::vector<i64> sizes(split.n_branches + 1, 0);
@@ -397,7 +417,7 @@ class NodeSplitter {
     }
     const bool two = split.n_branches == 2 && !gaps.some_stay;
     if (two) {
-      partition_two(ids, n, block.side, true, true, scratch.bytes);
+      partition_two(ids, n, branches.narrow, true, true, scratch.bytes);
     } else {
       partition_many(ids, n, branches, sizes, scratch.bytes);
     }
@@ -415,15 +435,17 @@ class NodeSplitter {
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
     std::vector<bool> keep(split.n_branches);
-    bool any = false, tables = gaps.surrogates_later;
+    bool any = false, tables = gaps.surrogates_later && !later;
     for (i32 b = 0; b < split.n_branches; ++b) {
       keep[b] = kids[b].size() > 0 && !is_terminal(p_, list, first + b, node.depth + 1);
       any = any || keep[b];
       tables = tables || (keep[b] && tables_pay(kids[b].size()));
     }
-    if (two && tables && !node.tables.empty()) {
-      share_tables<Id>(node, kids, shared, scratch);
-      if (gaps.surrogates_later) find_later<Id>(node, split, kids, list, shared, scratch);
+    if (two && tables && !node.tables.empty()) share_tables<Id>(node, kids, shared, scratch);
+    if (gaps.surrogates_later && later) {
+      *later = keep_for_later<Id>(node, split, kids, list, scratch);
+    } else if (gaps.surrogates_later) {
+      find_now<Id>(node, split, kids, list, shared, scratch);
     }
     if (!any) return;
     move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
@@ -466,14 +488,25 @@ class NodeSplitter {
 
   // Surrogates of a split that decided every instance, from the tables of its children.
   template <class Id>
-  void find_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
+  void find_now(Pending& node, const Split& split, const std::vector<Pending>& kids,
                   NodeList& list, bool shared, Scratch& scratch) {
-    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record));
+    const NodeView<Id> view = view_of<Id>(node, list.stats_of(node.record), scratch);
     list.set_surrogates(
         node.record,
         find_surrogates(view, split.feature, *node.active, scratch.marked,
                         {kids[0].tables.data(), kids[1].tables.data()},
                         [&](i64 n, auto&& work) { for_each(n, node.size(), shared, scratch, work); }));
+  }
+
+  template <class Id>
+  FindLater keep_for_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
+                           NodeList& list, Scratch& scratch) {
+    auto kept = std::make_shared<KeptNode<Id>>(
+        view_of<Id>(node, list.stats_of(node.record), scratch), block_of<Id>(node), node.active,
+        scratch.marked, kids[0].tables, kids[1].tables);
+    return [this, kept, record = node.record, primary = split.feature, &list, &scratch] {
+      list.set_surrogates(record, kept->surrogates(p_, list.stats_of(record), primary, scratch));
+    };
   }
 
   template <class Id>
@@ -491,7 +524,7 @@ class NodeSplitter {
     for_each(static_cast<i64>(move.size()), n, shared, scratch, [&](i64 i, Scratch& s) {
       Entry<Id>* entries = block.entries[p_.features[move[i]].slot] + node.begin;
       if (two) {
-        partition_two(entries, n, block.side, keep[0], keep[1], s.bytes);
+        partition_two(entries, n, branches.narrow, keep[0], keep[1], s.bytes);
       } else {
         partition_many(entries, n, branches, sizes, s.bytes);
       }
@@ -539,7 +572,7 @@ class NodeSplitter {
                                   const Scratch& scratch) const {
     const bool wide = scratch.is_wide;
     auto branch = [&](Id id) {
-      return wide ? scratch.wide[id] : block.side[id] == kUndecided ? -1 : block.side[id];
+      return wide ? scratch.wide[id] : scratch.side[id] == kUndecided ? -1 : scratch.side[id];
     };
     std::vector<double> share(n_branches, 0);
     double total = 0;

@@ -269,7 +269,6 @@ std::shared_ptr<Block<Id>> root_block(Problem& p) {
                    p.squares ? p.wy2.data() : nullptr, p.targets.y};
   block->ids = block->template allocate<Id>(n);
   for (i64 i = 0; i < n; ++i) block->ids[i] = static_cast<Id>(i);
-  block->side = block->template allocate<u8>(n);
   return block;
 }
 

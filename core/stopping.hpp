@@ -62,7 +62,7 @@ inline bool is_terminal(const Problem& p, const NodeList& list, i64 at, i32 dept
           2 * q.min_weight_leaf - q.slack) {
     return true;
   }
-  return q.min_risk >= 0 && risk_of(p, list, at) <= q.min_risk * (1 + 1e-10);
+  return q.leaf_price >= 0 && risk_of(p, list, at) <= q.leaf_price * (1 + 1e-10);
 }
 
 }  // namespace treewright

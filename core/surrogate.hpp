@@ -111,7 +111,7 @@ class SurrogateSearch {
 
   bool sorted() {
     const Entry<Id>* entries = node_.block.entries[node_.problem.features[feature_].slot];
-    const u8* side = node_.block.side;
+    const u8* side = node_.side;
     const TargetArrays& target = node_.block.target;
     i64 known_end = node_.end;
     while (known_end > node_.begin && entries[known_end - 1].rank == kGap<Id>) --known_end;
@@ -195,7 +195,7 @@ class SurrogateSearch {
 
   template <class Code>
   std::vector<Cell> counted_cells(const FeatureInfo& info) const {
-    const u8* side = node_.block.side;
+    const u8* side = node_.side;
     scratch_.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * 3);
     const i64* count = scratch_.dense.data();
     count_pairs<Code>(node_.block, node_.begin, node_.end, info, 3,
@@ -229,7 +229,7 @@ class SurrogateSearch {
   template <class Code, class CellOf>
   void each_known(const FeatureInfo& info, CellOf&& cell_of) const {
     const u8* codes = node_.block.codes[info.slot];
-    const u8* side = node_.block.side;
+    const u8* side = node_.side;
     for (i64 i = node_.begin; i < node_.end; ++i) {
       const Id id = node_.block.ids[i];
       const u32 c = read_code<Code>(codes, id);
@@ -282,7 +282,7 @@ class SurrogateSearch {
   Scratch& scratch_;
 };
 
-// The best surrogates of a node whose primary split has marked block.side (kUndecided for gaps).
+// The best surrogates of a node whose primary split has marked node.side (kUndecided for gaps).
 // each(n, f) calls f(i, scratch) for every i below n, perhaps on several threads.
 template <class Id, class Each>
 std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,

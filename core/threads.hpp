@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -61,5 +64,87 @@ template <class Body>
 void parallel_for(std::int64_t count, int n_threads, Body&& body) {
   parallel_for(count, n_threads, body, [] {});
 }
+
+// Tasks that may bring forth further tasks. A thread without work sleeps until there is some, or
+// until all are idle and the work is done.
+template <class Task>
+class TaskQueue {
+ public:
+  void push(Task task) {
+    {
+      std::lock_guard<std::mutex> guard(lock_);
+      tasks_.push_back(std::move(task));
+    }
+    n_hungry_.fetch_sub(1, std::memory_order_relaxed);
+    wake_.notify_one();
+  }
+
+  // Whether more threads wait than tasks do; cheap enough to be asked at every node.
+  bool is_hungry() const { return n_hungry_.load(std::memory_order_relaxed) > 0; }
+
+  // Works on tasks until none is left: body(task, thread) on each of the threads. poll() is called
+  // by the calling thread now and then while it waits; it may throw to end the work.
+  template <class Body, class Poll>
+  void run(int n_threads, Body&& body, Poll&& poll) {
+    n_working_ = 0;
+    n_hungry_ = -static_cast<std::int64_t>(tasks_.size());
+    is_stopped_ = false;
+    parallel_for(n_threads, n_threads, [&](std::int64_t, int thread) {
+      Task task;
+      try {
+        while (take(task, thread == 0, poll)) {
+          body(std::move(task), thread);
+          finish();
+        }
+      } catch (...) {
+        stop();
+        throw;
+      }
+    });
+  }
+
+ private:
+  template <class Poll>
+  bool take(Task& task, bool is_caller, Poll&& poll) {
+    n_hungry_.fetch_add(1, std::memory_order_relaxed);
+    std::unique_lock<std::mutex> guard(lock_);
+    while (!is_stopped_ && tasks_.empty() && n_working_ > 0) {
+      if (!is_caller) {
+        wake_.wait(guard);
+      } else if (wake_.wait_for(guard, std::chrono::milliseconds(50)) == std::cv_status::timeout) {
+        guard.unlock();
+        poll();
+        guard.lock();
+      }
+    }
+    if (is_stopped_ || tasks_.empty()) {
+      wake_.notify_all();
+      return false;
+    }
+    task = std::move(tasks_.front());
+    tasks_.pop_front();
+    ++n_working_;
+    return true;
+  }
+
+  void finish() {
+    std::lock_guard<std::mutex> guard(lock_);
+    --n_working_;
+    if (!n_working_ && tasks_.empty()) wake_.notify_all();
+  }
+
+  void stop() {
+    std::lock_guard<std::mutex> guard(lock_);
+    is_stopped_ = true;
+    wake_.notify_all();
+  }
+
+  std::mutex lock_;
+  std::condition_variable wake_;
+  std::deque<Task> tasks_;
+  std::atomic<std::int64_t> n_hungry_{0};  // threads that want a task, less the tasks there are
+  int n_working_ = 0;
+  bool is_stopped_ = false;
+};
 
 }  // namespace treewright

@@ -88,7 +88,7 @@ struct Params {
   bool all_branches = false;      // a multiway split has a branch for categories not seen there
   bool intervals = false;  // continuous features are cut into intervals by description length
   bool once = false;       // a feature is tested at most once on a path
-  double min_risk = -1;    // a node with a risk share not above this is a leaf
+  double leaf_price = -1;  // a split must lower the risk by this much per leaf; below 0: any does
   i32 max_features = 0;    // 0: all
   std::vector<i32> monotonic;
   u64 seed = 0;

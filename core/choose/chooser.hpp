@@ -24,6 +24,8 @@ struct NodeView {
   u64 path = 0;
   i32 depth = 0;
   const i64* tables = nullptr;  // of its coded features, where they were made (groups.hpp)
+  double to_beat = 0;           // gain of an earlier feature: a smaller one need not be told
+  u8* side = nullptr;           // branch of each instance of the block while the node is split
 
   i64 size() const { return end - begin; }
 };
@@ -81,6 +83,7 @@ struct Marked {
 // Buffers of one thread.
 struct Scratch {
   Marked marked;
+  std::vector<u8> side;        // see NodeView; a thread's own, for siblings lie interleaved in it
   Groups groups;
   std::vector<u32> slot;       // code → group, valid where stamp matches
   std::vector<u32> stamp;

@@ -49,15 +49,90 @@ class Exhaustive : public Chooser {
     const Problem& p = node.problem;
     Candidate best;
     best.feature = feature;
-    const bool in_order = p.features[feature].store == Store::sorted;
+    const FeatureInfo& info = p.features[feature];
+    const bool in_order = info.store == Store::sorted;
+    if (!in_order && fits_entries(node, info, p.columns[feature])) {
+      few(node, info, scratch, best);
+      return best;
+    }
+    if constexpr (std::is_same_v<C, Gini>) {
+      if (!in_order && scan_table(node, info, best)) return best;
+    }
     if (!in_order) build_groups(node, feature, scratch);
     if (p.params.random_cut && !p.columns[feature].multiway) {
       in_order ? random_entry(node, feature, scratch, best)
                : random_group(node, feature, scratch, best);
+    } else if (in_order) {
+      sorted(node, node.block.entries[info.slot] + node.begin, scratch, best);
     } else {
-      in_order ? sorted(node, feature, scratch, best) : grouped(node, feature, scratch, best);
+      grouped(node, feature, scratch, best);
     }
     return best;
+  }
+
+  // Two classes by Gini, straight from the node's table of an ordered feature (see
+  // scan_two_classes); false where there is more to it.
+  template <class Id>
+  static bool scan_table(const NodeView<Id>& node, const FeatureInfo& info, Candidate& best) {
+    const Problem& p = node.problem;
+    const Column& column = p.columns[best.feature];
+    const Admission admission(node, best.feature);
+    if (!node.tables || info.table < 0 || !column.ordered || column.multiway || !p.unit ||
+        node.criterion.n_classes != 2 || node.criterion.factor || p.params.random_cut ||
+        !admission.plain()) {
+      return false;
+    }
+    const i64* count = node.tables + info.table * 2;
+    if (count[2 * i64{info.n_codes}] || count[2 * i64{info.n_codes} + 1]) return false;  // gaps
+    const i64 n = node.size(), ones = node.stats[1];
+    BestRatio ratio(kTie);
+    i64 left = 0, d = 0, groups = 0, first = -1;
+    for (u32 c = 0; c < info.n_codes; ++c, count += 2) {
+      const i64 here = count[0] + count[1];
+      if (!here) continue;
+      left += here;
+      d += n * count[1] - here * ones;
+      ++groups;
+      if (left < admission.min_leaf) continue;
+      if (n - left < admission.min_leaf) break;
+      if (first < 0) first = groups;
+      const double l = static_cast<double>(left), numerator = static_cast<double>(d);
+      ratio.offer(numerator * numerator, l * static_cast<double>(n - left), groups);
+    }
+    if (ratio.cut < 0) ratio.cut = first;
+    if (ratio.cut < 0) return true;
+    best.kind = CandidateKind::group_cut;
+    best.cut = ratio.cut;
+    best.gain = 2 * ratio.numerator / ratio.denominator / static_cast<double>(n);
+    return true;
+  }
+
+  // Few instances of a feature kept as codes are sorted sooner than they are grouped.
+  static constexpr i64 kFew = 32;
+
+  template <class Id>
+  static bool fits_entries(const NodeView<Id>& node, const FeatureInfo& info, const Column& column) {
+    return node.size() <= kFew && info.code_bytes == 1 && column.ordered && !column.multiway &&
+           !node.problem.params.random_cut;
+  }
+
+  template <class Id>
+  void few(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scratch, Candidate& best) {
+    Entry<Id> entries[kFew];
+    const u8* codes = node.block.codes[info.slot];
+    for (i64 i = 0; i < node.size(); ++i) {
+      const Id id = node.block.ids[node.begin + i];
+      const Id rank = codes[id] == kGap<u8> ? kGap<Id> : static_cast<Id>(codes[id]);
+      i64 at = i;
+      for (; at > 0 && entries[at - 1].rank > rank; --at) entries[at] = entries[at - 1];
+      entries[at] = {rank, id};
+    }
+    sorted(node, entries, scratch, best);
+    if (best.kind != CandidateKind::sorted_cut) return;
+    i64 groups = 1;
+    for (i64 i = 1; i < best.cut; ++i) groups += entries[i].rank != entries[i - 1].rank;
+    best.kind = CandidateKind::group_cut;
+    best.cut = groups;
   }
 
   // Runs `scan(pass, left stats, extra rows on the left)` once, or once per side for gaps.
@@ -106,12 +181,12 @@ class Exhaustive : public Chooser {
   }
 
   template <class Id>
-  void sorted(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+  void sorted(const NodeView<Id>& node, const Entry<Id>* entries, Scratch& scratch,
+              Candidate& best) {
     const Problem& p = node.problem;
-    const Entry<Id>* entries = node.block.entries[p.features[feature].slot] + node.begin;
     const i64 n = node.size();
     if (entries[0].rank == entries[n - 1].rank) return;
-    const Admission admission(node, feature);
+    const Admission admission(node, best.feature);
     const bool gaps = entries[n - 1].rank == kGap<Id>;
     if (p.unit && !gaps && admission.plain() && fast(node, entries, admission, scratch, best)) return;
     const i64 known = count_known(entries, n);

@@ -16,8 +16,6 @@ void count_pairs(const Block<Id>& block, i64 begin, i64 end, const FeatureInfo& 
                  Key&& key, i64* table, Scratch& scratch) {
   const std::size_t size = static_cast<std::size_t>(info.n_codes + 1) * width;
   std::fill_n(table, size, 0);
-  scratch.turns.assign(size, 0);
-  i64* other = scratch.turns.data();
   const Code* code = reinterpret_cast<const Code*>(block.codes[info.slot]);
   auto cell = [&](i64 i) {
     const Id id = block.ids[i];
@@ -26,6 +24,12 @@ void count_pairs(const Block<Id>& block, i64 begin, i64 end, const FeatureInfo& 
     return static_cast<std::size_t>(c) * width + key(id);
   };
   i64 i = begin;
+  if (end - begin < static_cast<i64>(size)) {  // a second table would cost more than the waiting
+    for (; i < end; ++i) ++table[cell(i)];
+    return;
+  }
+  scratch.turns.assign(size, 0);
+  i64* other = scratch.turns.data();
   for (; i + 1 < end; i += 2) {
     ++table[cell(i)];
     ++other[cell(i + 1)];

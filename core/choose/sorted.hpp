@@ -30,15 +30,41 @@ bool any_beats(const double* c, i64 count, i64 first, i64 n, const BestRatio& be
 
 // Where gain = c² / (left (n − left)) up to a factor: `step(id)` gives c at each position. Chunks
 // are first checked as a whole; only one that holds a better cut is looked at in detail. Few
-// positions are looked at one by one: the check would cost as much.
+// positions are looked at one by one: the check would cost as much. The step comes by value and
+// holds its running sum itself: behind a reference the sum would live in memory.
+//
+// With a ratio `to_beat`, all chunks are checked against it first; most features of a node end
+// there. One that does not is scanned as if there were no such ratio, so that it cannot decide
+// between cuts of the same feature.
 template <class Id, class Step>
-void scan_ratio(const Entry<Id>* entries, i64 n, i64 min_leaf, BestRatio& best, Step&& step) {
+void scan_ratio(const Entry<Id>* entries, i64 n, i64 min_leaf, double to_beat, BestRatio& best,
+                Step step) {
   constexpr i64 kChunk = 128;
   double c[kChunk];
   const i64 last = n - std::max<i64>(min_leaf, 1);
   i64 i = 0;
-  for (; i < min_leaf - 1 && i < last; ++i) step(entries[i].id, i + 1);
   const double total = static_cast<double>(n);
+  auto fill = [&](Step& s, i64 from, i64 count) {
+    for (i64 k = 0; k < count; ++k) {
+      const double value = s(entries[from + k].id, from + k + 1);
+      c[k] = entries[from + k].rank != entries[from + k + 1].rank ? value : 0.0;
+    }
+  };
+  if (to_beat > 0 && last - min_leaf >= 16) {
+    BestRatio bar(-1e-13);
+    bar.numerator = to_beat;
+    Step ahead = step;
+    for (; i < min_leaf - 1; ++i) ahead(entries[i].id, i + 1);
+    bool any = false;
+    for (i64 count; i < last && !any; i += count) {
+      count = std::min(kChunk, last - i);
+      fill(ahead, i, count);
+      any = any_beats(c, count, i + 1, n, bar);
+    }
+    if (!any) return;
+    i = 0;
+  }
+  for (; i < min_leaf - 1 && i < last; ++i) step(entries[i].id, i + 1);
   if (last - i < 16) {
     for (; i < last; ++i) {
       const double value = step(entries[i].id, i + 1), left = static_cast<double>(i + 1);
@@ -49,10 +75,7 @@ void scan_ratio(const Entry<Id>* entries, i64 n, i64 min_leaf, BestRatio& best, 
   }
   while (i < last) {
     const i64 count = std::min(kChunk, last - i);
-    for (i64 k = 0; k < count; ++k) {
-      const double value = step(entries[i + k].id, i + k + 1);
-      c[k] = entries[i + k].rank != entries[i + k + 1].rank ? value : 0.0;
-    }
+    fill(step, i, count);
     if (any_beats(c, count, i + 1, n, best)) {
       for (i64 k = 0; k < count; ++k) {
         const double left = static_cast<double>(i + k + 1);
@@ -79,14 +102,13 @@ void scan_two_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 mi
                       Candidate& best) {
   const i64 n = node.size(), total = node.stats[1];
   const u16* label = node.block.target.label;
-  const i64 move[2] = {-total, n - total};
-  i64 d = 0;
   BestRatio ratio(kTie);
-  scan_ratio(entries, n, min_leaf, ratio, [&](Id id, i64) {
-    d += move[label[id]];
+  const double to_beat = node.to_beat * static_cast<double>(n) / 2;
+  scan_ratio(entries, n, min_leaf, to_beat, ratio, [=, d = i64{0}](Id id, i64) mutable {
+    d += (n & -static_cast<i64>(label[id])) - total;
     return static_cast<double>(d);
   });
-  if (ratio.cut < 0) ratio.cut = first_boundary(entries, n, min_leaf);
+  if (ratio.cut < 0 && to_beat <= 0) ratio.cut = first_boundary(entries, n, min_leaf);
   if (ratio.cut < 0) return;
   best.kind = CandidateKind::sorted_cut;
   best.cut = ratio.cut;
@@ -136,13 +158,14 @@ void scan_numbers(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_le
   const i64* wy = node.block.target.wy;
   const i64 centre = node.criterion.centre[0];
   const double rest = node.criterion.rest[0];
-  i64 sum = 0;  // of y − centre, exact
   BestRatio ratio(kTie);
-  scan_ratio(entries, n, min_leaf, ratio, [&](Id id, i64 left) {
+  // sum: of y − centre, exact
+  const double to_beat = node.to_beat / static_cast<double>(n);
+  scan_ratio(entries, n, min_leaf, to_beat, ratio, [=, sum = i64{0}](Id id, i64 left) mutable {
     sum += wy[id] - centre;
     return static_cast<double>(sum) - static_cast<double>(left) * rest;
   });
-  if (ratio.cut < 0) ratio.cut = first_boundary(entries, n, min_leaf);
+  if (ratio.cut < 0 && to_beat <= 0) ratio.cut = first_boundary(entries, n, min_leaf);
   if (ratio.cut < 0) return;
   best.kind = CandidateKind::sorted_cut;
   best.cut = ratio.cut;

@@ -14,6 +14,22 @@
 
 namespace treewright {
 
+// A few numbers that need no memory of their own unless there are more.
+template <class T>
+class Few {
+ public:
+  void resize(std::size_t n) {
+    if (n > kOwn) more_.resize(n);
+  }
+  T& operator[](std::size_t i) { return more_.empty() ? own_[i] : more_[i]; }
+  const T& operator[](std::size_t i) const { return more_.empty() ? own_[i] : more_[i]; }
+
+ private:
+  static constexpr std::size_t kOwn = 2;
+  T own_[kOwn] = {};
+  std::vector<T> more_;
+};
+
 // Constants of a node that criteria read.
 struct CriterionView {
   const Problem* problem = nullptr;
@@ -23,8 +39,8 @@ struct CriterionView {
   const double* loss = nullptr;    // generalised Gini
   // Centre of the node per output, as an integer and a rest, in scaled units: subtracting it
   // first keeps the digits of small gains.
-  std::vector<i64> centre;
-  std::vector<double> rest;
+  Few<i64> centre;
+  Few<double> rest;
 };
 
 // Centres number criteria on the mean of `stats`.

@@ -303,9 +303,23 @@ def _narwhals_frame(X: Any) -> Any:
 
 def _read_narwhals(frame: Any) -> Frame:
     names = _checked_names(list(frame.columns))
-    declared = _declared_dictionaries(frame.to_native())
-    columns = [_raw_series(series, series.name in declared) for series in frame.iter_columns()]
+    native = frame.to_native()
+    if frame.implementation.is_pandas():
+        # Most columns need nothing of narwhals, and wrapping all of them takes as long as reading.
+        columns = [_pandas_column(series) for _, series in native.items()]
+    else:
+        declared = _declared_dictionaries(native)
+        columns = [_raw_series(series, series.name in declared) for series in frame.iter_columns()]
     return Frame(names, len(frame), columns)
+
+
+def _pandas_column(series: Any) -> Any:
+    column = _plain_column(series)
+    if column is not None:
+        return column
+    import narwhals as nw
+
+    return _raw_series(nw.from_native(series, series_only=True))
 
 
 def _checked_names(names: list[Any]) -> tuple[str, ...] | None:
@@ -324,7 +338,15 @@ def _checked_names(names: list[Any]) -> tuple[str, ...] | None:
 
 def _raw_series(series: Any, declared: bool = False) -> Any:
     """numpy for what numpy knows, Coded for pandas categories, Arrow for all else."""
-    native = series.to_native()
+    column = _plain_column(series.to_native())
+    if column is not None:
+        return column
+    array = series.to_arrow()
+    return coded_arrow(array, declared) if hasattr(array.type, "ordered") else array
+
+
+def _plain_column(native: Any) -> Any:
+    """A series that can be read without Arrow; None for any other."""
     dtype = getattr(native, "dtype", None)
     if isinstance(dtype, np.dtype):
         return native.to_numpy()
@@ -334,8 +356,7 @@ def _raw_series(series: Any, declared: bool = False) -> Any:
         raise sparse_error()
     if type(dtype).__name__ == "Object":  # of polars; Arrow would see bytes
         return np.asarray(native.to_numpy(), dtype=object)
-    array = series.to_arrow()
-    return coded_arrow(array, declared) if hasattr(array.type, "ordered") else array
+    return None
 
 
 def _declared_dictionaries(native: Any) -> set[str]:

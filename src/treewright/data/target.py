@@ -71,7 +71,8 @@ def class_order(y: Any) -> tuple[Any, ...] | None:
     >>> class_order(["low", "high"]) is None
     True
     """
-    if isinstance(y, np.ndarray | list | tuple):
+    is_ordered = getattr(getattr(y, "dtype", None), "ordered", None)
+    if isinstance(y, np.ndarray | list | tuple) or is_ordered is False:
         return None
     data = _single_column(y).data
     if not isinstance(data, Coded) or not data.ordered:

@@ -268,7 +268,7 @@ def _candidate(
         max_features=None,
         max_surrogates=0,
         min_gain=0.0,
-        min_risk=-1.0,
+        leaf_price=-1.0,
         monotonic=None if recipe.monotonic is None else (recipe.monotonic[feature],),
     )
     stump: Tree = estimator._grow(alone, None, recipe)

@@ -30,7 +30,7 @@ __all__ = [
     "check_pruning",
     "complexity_table",
     "held_out_curve",
-    "least_risk",
+    "leaf_price",
     "n_trees",
     "plot_sizes",
     "prune",
@@ -135,11 +135,11 @@ def plot_sizes(table: CpTable, risk: Any, ax: Any) -> Any:
     return path.plot(ax)
 
 
-def least_risk(estimator: Any, training: Training) -> float:
-    """Risk of a node that pruning would make a leaf whatever grew below it.
+def leaf_price(estimator: Any, training: Training) -> float:
+    """What a leaf costs where the strength of pruning is known before growth; else −1.
 
-    A subtree saves at most its root's risk, so a node of risk below the price of a leaf need
-    not be split. Not so in best-first growth, where the leaf is then free for another node.
+    Growth then leaves out what pruning would cut. Not so in best-first growth, where a leaf
+    that is cut is free for another node.
     """
     strength = estimator.ccp_alpha if estimator.cp is None else estimator.cp
     if (
@@ -182,13 +182,13 @@ def _cross_validate(
 ) -> CrossValidatedErrors:
     from treewright.pruning import cross_validated_errors
 
-    min_risk = least_risk(estimator, training)
+    price = leaf_price(estimator, training)
 
     def grow(rows: Rows) -> Tree:
         if progress is not None:
             progress.next_part()
         part = training.take(rows)
-        recipe = replace(estimator._recipe(part), min_risk=min_risk)
+        recipe = replace(estimator._recipe(part), leaf_price=price)
         grown: Tree = estimator._grow(part, progress, recipe)
         return grown
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema, Target
 from treewright.errors import ParameterError
-from treewright.learners._pruning import least_risk
+from treewright.learners._pruning import leaf_price
 from treewright.tree.recipe import Recipe
 from treewright.tree.stopping import features_per_node, samples_to_leaf, samples_to_split
 
@@ -50,7 +50,7 @@ def make_recipe(estimator: Any, training: Training, *own: str) -> Recipe:
         min_samples_leaf=leaf,
         min_weight_leaf=estimator.min_weight_fraction_leaf * training.total_weight,
         min_gain=estimator.min_impurity_decrease,
-        min_risk=least_risk(estimator, training),
+        leaf_price=leaf_price(estimator, training),
         zero_gain=estimator.cp is None,  # rpart never makes such a split, scikit-learn does
         max_features=features_per_node(estimator.max_features, len(training.table.schema)),
         monotonic=_monotonic(estimator, training.table.schema, training.target),

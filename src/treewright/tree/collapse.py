@@ -21,6 +21,8 @@ __all__ = ["below_any", "collapse_nodes"]
 def collapse_nodes(tree: Tree, nodes: Any) -> Tree:
     """A new tree in which ``nodes`` are leaves; see :meth:`Tree.collapse`."""
     marked = _as_mask(tree, nodes)
+    if not np.any(marked & ~tree.is_leaf):
+        return tree
     kept = np.flatnonzero(~below_any(tree, marked))
     new_id = np.full(tree.n_nodes, -1, np.int32)
     new_id[kept] = np.arange(len(kept), dtype=np.int32)
@@ -49,9 +51,18 @@ def collapse_nodes(tree: Tree, nodes: Any) -> Tree:
         impurity=tree.impurity[kept],
         gain=np.where(is_leaf, 0.0, tree.gain[kept]),
         risk=tree.risk[kept],
-        extras={name: column[kept] for name, column in tree.extras.items()},
+        extras=_extras(tree, kept, is_leaf),
         tests=None if tree.tests is None else tree.tests.renumbered(new_id),
     )
+
+
+def _extras(
+    tree: Tree, kept: NDArray[np.int64], is_leaf: NDArray[np.bool_]
+) -> dict[str, NDArray[Any]]:
+    extras = {name: column[kept] for name, column in tree.extras.items()}
+    if "n_gaps" in extras:  # of a split, and there is none any more
+        extras["n_gaps"] = np.where(is_leaf, 0, extras["n_gaps"]).astype(extras["n_gaps"].dtype)
+    return extras
 
 
 def _as_mask(tree: Tree, nodes: Any) -> NDArray[np.bool_]:

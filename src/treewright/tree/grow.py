@@ -318,7 +318,7 @@ def _core_params(
         "min_leaf": recipe.min_samples_leaf,
         "min_weight_leaf": recipe.min_weight_leaf,
         "min_gain": recipe.min_gain,
-        "min_risk": recipe.min_risk,
+        "leaf_price": recipe.leaf_price,
         "max_features": recipe.max_features or 0,
         "monotonic": list(recipe.monotonic or ()),
         "seed": seed,

@@ -98,8 +98,9 @@ class Recipe:
         Least weight of a leaf, in units of ``sample_weight``.
     min_gain
         Least weighted impurity decrease, relative to the total weight.
-    min_risk
-        A node whose risk (share of the total) is not above this is not split.
+    leaf_price
+        Splits that do not lower the risk (share of the total) by more than this per leaf are
+        not grown, as weakest-link pruning would cut them again; below 0 all are.
     slack
         Weights that differ by no more count as equal where a node is pure or too light.
     pure_share
@@ -136,7 +137,7 @@ class Recipe:
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0
     min_gain: float = 0.0
-    min_risk: float = -1.0
+    leaf_price: float = -1.0
     slack: float = 0.0
     pure_share: float = 0.0
     zero_gain: bool = True
