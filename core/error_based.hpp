@@ -70,9 +70,10 @@ struct PrunedTree {
 PrunedTree prune_by_errors(const Prunable& tree, const ErrorRules& rules,
                            const std::function<void()>& poll, const Regrow& regrow = {});
 
-// Global pruning of C5.0: subtrees that save the fewest training errors per leaf give way to leaves,
-// all of the weakest at once, as long as the errors added stay within one standard error. `errors`
-// are those of each node as a leaf, `is_empty` marks leaves without rows, which do not count.
+// Global pruning of C5.0: among the subtrees that would fit into what is left of one standard error
+// of the training errors, those that save the fewest per leaf give way to leaves, all of the weakest
+// at once; it ends where they do not fit together. `errors` are those of each node as a leaf,
+// `is_empty` marks leaves without rows, which do not count.
 std::vector<u8> weakest_links(const std::vector<i32>& first_child,
                               const std::vector<i32>& n_children,
                               const std::vector<double>& errors, const std::vector<u8>& is_empty,

@@ -44,9 +44,10 @@ std::vector<u8> weakest_links(const std::vector<i32>& first_child,
       }
     }
     if (allowed < 0) allowed = std::sqrt(std::max(below[0] * (1 - below[0] / cases), 0.0));
+    auto fits = [&](double added) { return spent + added <= allowed + slack; };
     auto link = [&](i64 t) {
       const double added = errors[t] - below[t];
-      if (!n_children[t] || cut[t] || added > allowed + slack) {
+      if (!n_children[t] || cut[t] || !fits(added)) {
         return std::numeric_limits<double>::infinity();
       }
       return added / static_cast<double>(std::max<i64>(leaves[t] - 1, 1));
@@ -58,9 +59,10 @@ std::vector<u8> weakest_links(const std::vector<i32>& first_child,
       for (i32 b = 0; b < n_children[t]; ++b) inside[first_child[t] + b] = inside[t] || cut[t];
     }
     if (weakest == std::numeric_limits<double>::infinity()) return cut;
-    // The topmost of the weakest links; what lies below them goes with them.
+    // The topmost of the weakest links, all or none; what lies below them goes with them.
     std::vector<i64> chosen;
     double added = 0;
+    std::fill(inside.begin(), inside.end(), 0);
     for (i64 t = 0; t < n; ++t) {
       const bool go = !inside[t] && link(t) <= weakest + 1e-6;
       if (go) {
@@ -71,7 +73,7 @@ std::vector<u8> weakest_links(const std::vector<i32>& first_child,
         inside[first_child[t] + b] = inside[t] || go || cut[t];
       }
     }
-    if (spent + added > allowed + slack) return cut;
+    if (!fits(added)) return cut;
     spent += added;
     for (i64 t : chosen) cut[t] = 1;
   }

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treewright import C45Classifier, datasets
+from treewright import C45Classifier, CARTClassifier, datasets
 from treewright.errors import ParameterError
 from treewright.tree.tree import Tree
 
@@ -215,3 +215,16 @@ def test_trace_shows_the_gain_of_every_feature(tennis):
     found = model.trace(0, tennis.data, tennis.target)
     assert found[0].feature == "Outlook"
     assert found["Humidity"].gain == pytest.approx(0.1518, abs=1e-4)
+
+
+def test_trace_shows_split_information_and_gain_ratio(tennis):
+    model = C45Classifier(pruning=None, collapse=False).fit(tennis.data, tennis.target)
+    found = model.trace(0, tennis.data, tennis.target)
+    outlook = found["Outlook"]
+    assert outlook.gain == pytest.approx(0.246750, abs=1e-5)
+    assert outlook.split_info == pytest.approx(1.577406, abs=1e-5)
+    assert outlook.gain_ratio == pytest.approx(0.156428, abs=1e-5)
+    assert {"gain", "split_info", "gain_ratio"} <= set(found.frame().columns)
+    assert "gain ratio" in str(found)
+    cart = CARTClassifier().fit(tennis.data, tennis.target)
+    assert "gain ratio" not in str(cart.trace(0, tennis.data, tennis.target))

@@ -22,8 +22,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "CF05_M5": {"confidence": 0.05, "min_samples_leaf": 5},
     "rules": {"rules": True},
     "boost10": {"trials": 10},
+    "tree_subset": {"subset": True},
+    "fuzzy": {"soft_thresholds": True},
+    "winnow": {"winnow": True, "random_state": 1},
+    "boost10_noearly": {"trials": 10, "earlystop": False},
+    "rules_boost10": {"rules": True, "trials": 10},
+    "bands10": {"rules": True, "bands": 10},
+    "costs_1_4": {"costs": [[0.0, 1.0], [4.0, 0.0]]},
+    "costs_1_4_rules": {"costs": [[0.0, 1.0], [4.0, 0.0]], "rules": True},
 }
-"""Recorded runs, and the parameters that ask for them."""
+"""Recorded runs, and the parameters that ask for them; of the costs only those of two classes."""
+
+BOOSTED = {"boost10", "boost10_noearly", "rules_boost10"}
 
 LEAF, CUT = 0, 2
 
@@ -75,7 +85,7 @@ def size(model: Tree | RuleSet, run: str) -> int:
     """Leaves or rules; of boosted trees C5.0 counts only leaves with cases."""
     if isinstance(model, RuleSet):
         return len(model)
-    if run == "boost10":
+    if run in BOOSTED:
         return int(np.count_nonzero(model.is_leaf & (model.weight > 0)))
     return model.n_leaves
 
@@ -94,6 +104,8 @@ class Outcome:
     their_training_errors: int
     errors: int | None
     their_errors: int | None
+    n_equal: int = 0
+    n_models: int = 0
 
     @property
     def difference(self) -> float:
@@ -103,32 +115,46 @@ class Outcome:
         return (self.errors - self.their_errors) / self.n_rows
 
 
+def numbered(data: Recorded) -> np.ndarray:
+    """Classes as numbers in the order that C5.0 had them in, which decides ties."""
+    order = {value: i for i, value in enumerate(data.classes)}
+    return np.array([order[value] for value in data.y.astype(str)])
+
+
 def fit(data: Recorded, run: str, rows: Any = slice(None)) -> C50Classifier:
     """Our answer to a recorded run."""
-    return C50Classifier(**OPTIONS[run], **data.hints).fit(data.X.iloc[rows], data.y[rows])
+    return C50Classifier(**OPTIONS[run], **data.hints).fit(data.X.iloc[rows], numbered(data)[rows])
 
 
 def their_size(data: Recorded, run: str) -> int:
     """Leaves or rules of the recorded models together."""
     recorded = data.runs[run]
     if None in recorded["size"]:  # boosting was given up for the first tree
-        return n_leaves(recorded["trees"][0])
+        trees = recorded.get("trees")
+        return n_leaves(trees[0]) if trees else 0
     return sum(recorded["size"])
 
 
 def compare(data: Recorded, run: str) -> Outcome:
     """Fit all rows, and all but each fold."""
     recorded = data.runs[run]
-    y = data.y.astype(str)
+    y = numbered(data)
     model = fit(data, run)
     same = None
-    if len(recorded.get("trees") or ()) == 1 and run != "boost10":
-        same = is_same(model.tree_, recorded["trees"][0], r_names(list(data.X.columns)))
+    trees = recorded.get("trees") or ()
+    names = r_names(list(data.X.columns))
+    equal = [
+        is_same(ours, theirs, names)
+        for ours, theirs in zip(model.estimators_, trees, strict=False)
+        if isinstance(ours, Tree)
+    ]
+    if len(trees) == 1 and run not in BOOSTED:
+        same = equal[0]
     folds = recorded.get("cv")
     errors = None
     if folds is not None:
         errors = sum(
-            int(np.sum(fit(data, run, train).predict(data.X.iloc[test]).astype(str) != y[test]))
+            int(np.sum(fit(data, run, train).predict(data.X.iloc[test]) != y[test]))
             for train, test in data.splits
         )
     return Outcome(
@@ -138,14 +164,16 @@ def compare(data: Recorded, run: str) -> Outcome:
         same,
         sum(size(model, run) for model in model.estimators_),
         their_size(data, run),
-        int(np.sum(model.predict(data.X).astype(str) != y)),
+        int(np.sum(model.predict(data.X) != y)),
         int(recorded["resubstitution_n_errors"]),
         errors,
         None if folds is None else int(folds["n_errors"]),
+        sum(equal),
+        len(trees),
     )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def outcomes(shared: Path, run: str) -> tuple[Outcome, ...]:
     """A run on every recorded data set."""
     return tuple(_outcomes(shared, run))
@@ -153,7 +181,9 @@ def outcomes(shared: Path, run: str) -> tuple[Outcome, ...]:
 
 def _outcomes(shared: Path, run: str) -> Iterator[Outcome]:
     for name in recorded_datasets(shared, "c50"):
-        yield compare(load_recorded(shared, "c50", name), run)
+        data = load_recorded(shared, "c50", name)
+        if run in data.runs:
+            yield compare(data, run)
 
 
 def paired(found: tuple[Outcome, ...]) -> tuple[float, float]:

@@ -29,7 +29,7 @@ class Recorded:
     """A data set and what a program answered on it.
 
     Index k of every recorded array is row k of ``X``; ``hints`` are keyword arguments that
-    tell an estimator the kinds of the columns.
+    tell an estimator the kinds of the columns, ``classes`` the order that the program had.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Recorded:
     fold: np.ndarray
     runs: Mapping[str, Any]
     hints: Mapping[str, Any] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
 
     @property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -51,8 +52,9 @@ class Recorded:
 def load_recorded(shared: Path, program: str, dataset: str) -> Recorded:
     """A shared data set with the runs of a program that did not fail."""
     X, y, fold = load_data(shared, dataset)
-    runs = load_runs(shared, program, dataset)["runs"]
-    return Recorded(dataset, X, y, fold, {k: v for k, v in runs.items() if "error" not in v})
+    recorded = load_runs(shared, program, dataset)
+    runs = {k: v for k, v in recorded["runs"].items() if "error" not in v}
+    return Recorded(dataset, X, y, fold, runs, classes=tuple(recorded.get("classes") or ()))
 
 
 def load_small(program: str, dataset: str) -> Recorded:
@@ -62,7 +64,8 @@ def load_small(program: str, dataset: str) -> Recorded:
     y = bundled.target if bundled.target.dtype == float else bundled.target.astype(str)
     fold = np.array(runs["fold"])
     X = bundled.data.to_pandas()
-    return Recorded(dataset, X, y, fold, runs["runs"], bundled.schema_hints)
+    classes = tuple(runs.get("classes") or np.unique(y).tolist())
+    return Recorded(dataset, X, y, fold, runs["runs"], bundled.schema_hints, classes)
 
 
 def recorded_datasets(shared: Path, program: str) -> list[str]:

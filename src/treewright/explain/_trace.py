@@ -21,6 +21,7 @@ from treewright.errors import ParameterError
 from treewright.explain._cuts import Cuts, score_cuts
 from treewright.tree.conditions import branch_conditions, surrogate_conditions
 from treewright.tree.describe import Wording
+from treewright.tree.grow import candidates as search
 from treewright.tree.predict import node_values
 from treewright.tree.tables import as_frame, html_table, text_table
 
@@ -50,6 +51,8 @@ class Candidate:
         Rows of the node whose value is known.
     is_chosen
         Whether the tree splits on this feature here.
+    split_info
+        Bits to tell the branches apart, for learners that choose by gain ratio; otherwise NaN.
     """
 
     feature: str
@@ -57,6 +60,12 @@ class Candidate:
     gain: float
     n_known: int
     is_chosen: bool = False
+    split_info: float = float("nan")
+
+    @property
+    def gain_ratio(self) -> float:
+        """Gain per bit of split information; NaN where there is none."""
+        return self.gain / self.split_info if self.split_info > 0 else float("nan")
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,11 @@ class Trace:
         raise KeyError(feature)
 
     @property
+    def has_ratios(self) -> bool:
+        """Whether the candidates have split information and gain ratio."""
+        return any(not np.isnan(c.split_info) for c in self.candidates)
+
+    @property
     def competitors(self) -> tuple[Candidate, ...]:
         """Splits that were not chosen, the best first."""
         return tuple(c for c in self.candidates if not c.is_chosen and c.test)
@@ -140,11 +154,16 @@ class Trace:
         """The candidates as a data frame, with the surrogates in the same rows."""
         beside = {surrogate.feature: surrogate for surrogate in self.surrogates}
         found = [beside.get(c.feature) for c in self.candidates]
+        ratios = {
+            "split_info": [c.split_info for c in self.candidates],
+            "gain_ratio": [c.gain_ratio for c in self.candidates],
+        }
         return as_frame(
             {
                 "feature": [c.feature for c in self.candidates],
                 "test": [c.test for c in self.candidates],
                 "gain": [c.gain for c in self.candidates],
+                **(ratios if self.has_ratios else {}),
                 "n_known": [c.n_known for c in self.candidates],
                 "is_chosen": [c.is_chosen for c in self.candidates],
                 "surrogate": [s.test if s else "" for s in found],
@@ -188,11 +207,16 @@ class Trace:
         return f"Node {self.node}: {self.n_samples} rows, impurity {self.impurity:.6g}"
 
     def _cells(self) -> dict[str, list[str]]:
+        def numbers(name: str) -> list[str]:
+            return [f"{getattr(c, name):.6g}" if c.test else "" for c in self.candidates]
+
+        ratios = {"split info": numbers("split_info"), "gain ratio": numbers("gain_ratio")}
         return {
             "": ["*" if c.is_chosen else "" for c in self.candidates],
             "feature": [c.feature for c in self.candidates],
             "test": [c.test or "no split" for c in self.candidates],
-            "gain": [f"{c.gain:.6g}" if c.test else "" for c in self.candidates],
+            "gain": numbers("gain"),
+            **(ratios if self.has_ratios else {}),
             "known": [str(c.n_known) for c in self.candidates],
         }
 
@@ -275,7 +299,13 @@ def _candidate(
     if stump.n_nodes == 1:
         return Candidate(name, "", float("nan"), n_known, is_chosen)
     test = Wording(gap_names=frozenset()).text(branch_conditions(stump, 0)[0], TEXT_WIDTH)
-    return Candidate(name, test, float(stump.gain[0]), n_known, is_chosen)
+    info = float("nan")
+    if recipe.quinlan is not None:
+        found = search(
+            alone.table, alone.y, recipe, target=alone.target, sample_weight=alone.sample_weight
+        )
+        info = found[0]["split_info"]
+    return Candidate(name, test, float(stump.gain[0]), n_known, is_chosen, info)
 
 
 def _surrogates(tree: Tree, node: int) -> Iterator[Surrogate]:

@@ -42,7 +42,7 @@ class Sequence:
 
 
 def reweight(weight: Floats, wrong: NDArray[np.bool_], own: Floats) -> Floats:
-    """Weights for the next trial; their sum stays.
+    """Weights for the next trial; their sum stays, unless nothing was wrong.
 
     Parameters
     ----------
@@ -62,6 +62,8 @@ def reweight(weight: Floats, wrong: NDArray[np.bool_], own: Floats) -> Floats:
     errors = float(weight[wrong].sum())
     right = float(weight[~wrong].sum())
     moved = 0.25 * (right - errors)
+    if not wrong.any():
+        return 0.75 * weight
     part = own / own[wrong].sum()
     return np.where(wrong, weight + moved * part, weight * ((right - moved) / right))
 
@@ -105,7 +107,7 @@ def boost(
         wrong = (label != cases.y) & alive
         errors, total = float(weight[wrong].sum()), float(weight[alive].sum())
         end = _verdict(errors, total, has_structure(model))
-        stops = end == "accurate" or (end is not None and (early_stop or trial == 0))
+        stops = end is not None and (early_stop or (trial == 0 and not has_structure(model)))
         # a model that is no better than a guess has no vote, unless there is no other
         if not (stops and end == "inaccurate" and trial):
             done.models.append(model)
@@ -152,9 +154,9 @@ def _hopeless(votes: Floats, y: NDArray[np.int32], left: int) -> NDArray[np.bool
 def _next(
     weight: Floats, wrong: NDArray[np.bool_], alive: NDArray[np.bool_], own: Floats
 ) -> Floats:
-    """Weights of the next trial; the cases left have the total of their own weights again."""
+    """Weights of the next trial, scaled as if the present ones had the total of the own weights."""
     out = weight.copy()
-    if wrong.any() and not wrong[alive].all():
+    if not wrong[alive].all():
         out[alive] = reweight(weight[alive], wrong[alive], own[alive])
-    out[alive] *= own[alive].sum() / out[alive].sum()
+    out[alive] *= own[alive].sum() / weight[alive].sum()
     return out

@@ -35,7 +35,7 @@ __all__ = ["Learned", "learn", "probability"]
 Floats = NDArray[np.float64]
 Model = Tree | RuleSet
 
-LEAST_NODE = 4.0 / 3.0
+LEAST_NODE = 1.5 / 1.1
 """Later trees do not split a node lighter than this many mean leaves of the first tree."""
 
 
@@ -136,7 +136,8 @@ class _Builder:
         if trial == 0:
             least = LEAST_NODE * cases_per_leaf(tree) if tree.n_nodes > 1 else 0.0
             self._settings = replace(self._settings, least_node=least)
-        tree = pool_leaves(tree)
+        if trial == 0:
+            tree = pool_leaves(tree)
         if self._loss is not None:
             tree = _labelled_by_cost(tree, cases, self._loss)
         if self._estimator.soft_thresholds and not self._estimator.rules:

@@ -124,7 +124,7 @@ def build_tree(
         cases.y,
         cases.weight,
         confidence=settings.confidence,
-        min_items=settings.min_items,
+        min_items=settings.min_items if grow_again else 0.0,
         growth=growth if grow_again else None,
     )
     if settings.global_pruning:

@@ -83,8 +83,7 @@ __all__ = ["C50Classifier"]
     earlystop=Parameter(
         [bool],
         "bool",
-        "End boosting with a model that is hardly better than a guess. One without errors always "
-        "ends it.",
+        "End boosting with a model that is without errors, or hardly better than a guess.",
     ),
     costs=Parameter(
         ["array-like", dict, None],

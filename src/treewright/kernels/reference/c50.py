@@ -138,22 +138,25 @@ def weakest_links(
     def link(t: int) -> float:
         return added(t) / max(int(np.count_nonzero(~is_empty[leaves(t)])) - 1, 1)
 
+    def fits(more: float) -> bool:
+        return spent + more <= allowed + 1e-9
+
     def topmost(t: int, limit: float) -> list[int]:
         if not children(t):
             return []
-        if added(t) <= allowed + 1e-9 and link(t) <= limit:
+        if fits(added(t)) and link(t) <= limit:
             return [t]
         return [i for c in children(t) for i in topmost(c, limit)]
 
     start = float(errors[leaves(0)].sum())
     allowed, spent = float(np.sqrt(max(start * (1 - start / cases), 0.0))), 0.0
     while True:
-        links = [link(t) for t in inner(0) if added(t) <= allowed + 1e-9]
+        links = [link(t) for t in inner(0) if fits(added(t))]
         if not links:
             return cut
         chosen = topmost(0, min(links) + 1e-6)
         total = sum(added(t) for t in chosen)
-        if spent + total > allowed + 1e-9:
+        if not fits(total):
             return cut
         spent += total
         cut[chosen] = True
