@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import treewright.kernels._core as _compiled
 from treewright.errors import ParameterError
-from treewright.kernels import _check
+from treewright.kernels import check_growth
 from treewright.kernels.reference import forest as reference
 
 __all__ = [
@@ -50,7 +50,7 @@ def grow_forest(
 
     Returns its arrays, what out-of-bag rows got, and what ended the growth early.
     """
-    _check(columns, params)
+    check_growth(columns, params)
     n_rows = len(columns[0])
     for name, dtype in (("chance", np.float64), ("strata", np.int32)):
         given = plan[name]
