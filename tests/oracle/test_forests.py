@@ -18,16 +18,20 @@ def test_out_of_bag_errors_are_within_one_standard_error(program: str, shared_di
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_errors_on_the_folds_are_within_one_standard_error(program: str, shared_dir: Path) -> None:
+def test_errors_on_the_folds_are_not_higher_by_more_than_one_standard_error(program: str, shared_dir: Path) -> None:
     for o in outcomes(shared_dir):
         if o.program == program:
-            assert abs(o.cv_distance) <= 1.0, o
+            assert o.cv_distance <= 1.0, o
 
 
 @pytest.mark.parametrize("measure", ["impurity", "permutation", "corrected"])
 def test_importances_are_ranked_alike(measure: str, shared_dir: Path) -> None:
-    ranks = [o.ranks[measure] for o in outcomes(shared_dir) if measure in o.ranks]
+    found = [o for o in outcomes(shared_dir) if measure in o.ranks]
+    ranks = np.array([o.ranks[measure] for o in found])
     assert np.median(ranks) >= 0.95
+    # single exchanges of near ties: iris has four features, the corrected form three seeds
+    assert np.mean(ranks >= 0.95) >= (0.75 if measure == "corrected" else 0.9)
+    assert ranks.min() >= 0.75
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
