@@ -42,7 +42,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "ExtraTreesRegressor": [
         {"bootstrap": True, "max_samples": 0.5},
         {"criterion": "poisson", "max_leaf_nodes": 12},
-        {"max_depth": 5, "max_features": "sqrt", "keep_targets": True},
+        {"max_depth": 12, "max_features": "sqrt", "keep_targets": True},
     ],
     "RandomForestClassifier": [
         {"bootstrap": False},

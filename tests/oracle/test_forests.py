@@ -18,16 +18,22 @@ def test_out_of_bag_errors_are_within_one_standard_error(program: str, shared_di
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_errors_on_the_folds_are_within_one_standard_error(program: str, shared_dir: Path) -> None:
+def test_errors_on_the_folds_are_not_higher_by_more_than_one_standard_error(
+    program: str, shared_dir: Path
+) -> None:
     for o in outcomes(shared_dir):
         if o.program == program:
-            assert abs(o.cv_distance) <= 1.0, o
+            assert o.cv_distance <= 1.0, o
 
 
 @pytest.mark.parametrize("measure", ["impurity", "permutation", "corrected"])
 def test_importances_are_ranked_alike(measure: str, shared_dir: Path) -> None:
-    ranks = [o.ranks[measure] for o in outcomes(shared_dir) if measure in o.ranks]
+    found = [o for o in outcomes(shared_dir) if measure in o.ranks]
+    ranks = np.array([o.ranks[measure] for o in found])
     assert np.median(ranks) >= 0.95
+    # single exchanges of near ties: iris has four features, the corrected form three seeds
+    assert np.mean(ranks >= 0.95) >= (0.75 if measure == "corrected" else 0.9)
+    assert ranks.min() >= 0.75
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -35,4 +41,4 @@ def test_the_recorded_runs_of_iris_come_out(program: str) -> None:
     o = compare(load_small_complete("iris"), program, seeds=(1,))
     assert abs(o.oob_distance) <= 1.0
     assert abs(o.cv_distance) <= 1.0
-    assert min(o.ranks.values()) >= 0.8  # of four features two are nearly equal: one exchange
+    assert min(o.ranks.values()) > 0.79  # of four features two are nearly equal: one exchange

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treewright.cli._arguments import DataFile, Gaps, Separator
-from treewright.errors import DataError, ParameterError
+from treewright.errors import DataError, OutOfBagWarning, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,7 +97,10 @@ def run(
     task = _choose_task(task, y)
     estimator = _make(learner, task, settings or [], random_state=seed, n_jobs=jobs)
     _declare_kinds(estimator, features, categorical, ordinal or [])
-    estimator.fit(features, y)
+    with warnings.catch_warnings():
+        # the summary says how many rows the out-of-bag error is of
+        warnings.simplefilter("ignore", OutOfBagWarning)
+        estimator.fit(features, y)
     name_target(estimator, target)
     treewright.save(estimator, path)
     if n_dropped:
@@ -232,6 +236,7 @@ def _out_of_bag(estimator: Any, truth: Any) -> str:
     import numpy as np
 
     if hasattr(estimator, "classes_"):
-        return f"Out-of-bag error: {1 - estimator.oob_score_:.1%}"
+        known = int(np.count_nonzero(~np.isnan(estimator.oob_decision_function_[:, 0])))
+        return f"Out-of-bag error: {1 - estimator.oob_score_:.1%} (of {known} rows)"
     squared = float(np.nanmean((estimator.oob_prediction_ - truth) ** 2))
     return f"Out-of-bag error: {squared**0.5:.6g} (root mean square, R² {estimator.oob_score_:.3f})"
