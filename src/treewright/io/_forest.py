@@ -62,10 +62,14 @@ def pack_forest(forest: Forest) -> dict[str, object]:
     for name, column in whole.items():
         rule = _derived(name, column, whole, shape, forest.schema)
         if rule is not None:
-            columns[name] = {"rule": rule} if rule != "sum" else {
-                "rule": rule,
-                "leaf": _narrow(column[~shape.inner]),
-            }
+            columns[name] = (
+                {"rule": rule}
+                if rule != "sum"
+                else {
+                    "rule": rule,
+                    "leaf": _narrow(column[~shape.inner]),
+                }
+            )
             continue
         if name == "first_child":  # how far below the node: small, and often the same
             column = np.where(shape.inner, column - shape.place, column)
@@ -289,7 +293,10 @@ def _narrow(array: Array) -> dict[str, object]:
         return {"all": narrow}
     palette, code = np.unique(flat.view(np.uint64), return_inverse=True)
     if len(palette) <= PALETTE and 8 * len(palette) + 2 * flat.size < 8 * flat.size:
-        return {"palette": palette.view(flat.dtype), "code": code.astype(np.uint16).reshape(flat.shape)}
+        return {
+            "palette": palette.view(flat.dtype),
+            "code": code.astype(np.uint16).reshape(flat.shape),
+        }
     return {"all": flat}
 
 
