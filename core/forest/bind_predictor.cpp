@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 
 #include "../binding.hpp"
+#include "../memory.hpp"
 #include "../module.hpp"
 #include "../predict_input.hpp"
 #include "../signals.hpp"
@@ -16,12 +17,19 @@ namespace {
 using predict::Input;
 using predict::Number;
 
-constexpr i64 kBlock = 8192;  // rows that go down a tree together
+constexpr i64 kBlock = 4096;  // rows that go down a tree together
 
-// Rows of floats or doubles that are not in one block, copied piece by piece.
+// Some rows in a block of their own, each on cache lines of its own: every tree reads them again,
+// and in another order.
 template <class T>
-const T* gather_rows(const Input& input, i64 start, i64 count, i64 width, std::vector<T>& out) {
-  out.resize(count * width);
+void gather_rows(const Input& input, i64 start, i64 count, i64 width, i64 n_features, T* out) {
+  if (input.is_block) {
+    const T* data = static_cast<const T*>(input.data) + start * input.row_step;
+    for (i64 i = 0; i < count; ++i) {
+      std::copy_n(data + i * input.row_step, n_features, out + i * width);
+    }
+    return;
+  }
   for (const predict::Column& column : input.columns) {
     auto copy = [&](auto type) {
       using From = decltype(type);
@@ -38,7 +46,6 @@ const T* gather_rows(const Input& input, i64 start, i64 count, i64 width, std::v
       copy(i32{});
     }
   }
-  return out.data();
 }
 
 class ForestPredictor {
@@ -132,18 +139,14 @@ class ForestPredictor {
 
   template <class T, class Take, class Trees>
   void fast(const Input& input, i64 start, i64 count, Take&& take, Trees&& trees) const {
-    std::vector<T> copied;
+    constexpr i64 kLine = 64 / sizeof(T);
+    const i64 n_features = static_cast<i64>(model_.n_categories.size());
+    const i64 step = n_features > kLine / 2 ? (n_features + kLine - 1) / kLine * kLine : n_features;
+    const Memory memory(static_cast<std::size_t>(count * step) * sizeof(T));
+    T* data = static_cast<T*>(memory.data());
+    gather_rows<T>(input, start, count, step, n_features, data);
     std::vector<u32> end(count);
     SubtreeWalk walk;
-    const T* data;
-    i64 step;
-    if (input.is_block) {
-      step = input.row_step;
-      data = static_cast<const T*>(input.data) + start * step;
-    } else {
-      step = static_cast<i64>(model_.n_categories.size());
-      data = gather_rows<T>(input, start, count, step, copied);
-    }
     for (i64 t = 0; t < model_.n_trees(); ++t) {
       const auto& tree = trees(t);
       walk.run(tree.nodes.data(), tree.deep, tree.n_deep, tree.levels, count,
