@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 
 #include "../binding.hpp"
+#include "../memory.hpp"
 #include "../module.hpp"
 #include "../predict_input.hpp"
 #include "../signals.hpp"
@@ -16,12 +17,19 @@ namespace {
 using predict::Input;
 using predict::Number;
 
-constexpr i64 kBlock = 2048;  // rows that go down a tree together
+constexpr i64 kBlock = 4096;  // rows that go down a tree together
 
-// Rows of floats or doubles that are not in one block, copied piece by piece.
+// Some rows in a block of their own, each on cache lines of its own: every tree reads them again,
+// and in another order.
 template <class T>
-const T* gather_rows(const Input& input, i64 start, i64 count, i64 width, std::vector<T>& out) {
-  out.resize(count * width);
+void gather_rows(const Input& input, i64 start, i64 count, i64 width, i64 n_features, T* out) {
+  if (input.is_block) {
+    const T* data = static_cast<const T*>(input.data) + start * input.row_step;
+    for (i64 i = 0; i < count; ++i) {
+      std::copy_n(data + i * input.row_step, n_features, out + i * width);
+    }
+    return;
+  }
   for (const predict::Column& column : input.columns) {
     auto copy = [&](auto type) {
       using From = decltype(type);
@@ -38,7 +46,6 @@ const T* gather_rows(const Input& input, i64 start, i64 count, i64 width, std::v
       copy(i32{});
     }
   }
-  return out.data();
 }
 
 class ForestPredictor {
@@ -56,9 +63,11 @@ class ForestPredictor {
     double* result = out.data();
     std::fill_n(result, input.n_rows * width, 0.0);
     const double* values = leaf_values.data();
-    run(input, may_have_gaps, n_threads, [&](i64 tree, i64 start, i64 count, const u32* end) {
+    run(input, may_have_gaps, n_threads,
+        [&](i64 tree, i64 start, i64 count, const u32* end, auto&& leaf_of, auto&&) {
+      const double* first = values + model_.leaf_offset()[tree] * width;
       for (i64 i = 0; i < count; ++i) {
-        const double* leaf = values + model_.leaf(tree, end[i]) * width;
+        const double* leaf = first + leaf_of(end[i]) * width;
         double* to = result + (start + i) * width;
         for (i64 k = 0; k < width; ++k) to[k] += leaf[k];
       }
@@ -72,9 +81,10 @@ class ForestPredictor {
     const i64 n_trees = model_.n_trees();
     auto out = allocate(i32{}, input.n_rows, n_trees);
     i32* result = out.data();
-    run(input, may_have_gaps, n_threads, [&](i64 tree, i64 start, i64 count, const u32* end) {
+    run(input, may_have_gaps, n_threads,
+        [&](i64 tree, i64 start, i64 count, const u32* end, auto&&, auto&& number_of) {
       for (i64 i = 0; i < count; ++i) {
-        result[(start + i) * n_trees + tree] = static_cast<i32>(end[i]);
+        result[(start + i) * n_trees + tree] = static_cast<i32>(number_of(end[i]));
       }
     });
     return out;
@@ -83,8 +93,8 @@ class ForestPredictor {
   i64 n_trees() const { return model_.n_trees(); }
 
  private:
-  // Calls take(tree, first row, rows, ends) for every block and tree; within a block trees come in
-  // order.
+  // Calls take(tree, first row, rows, ends, leaf of an end, node of an end) for every block and
+  // tree; within a block trees come in order.
   template <class Take>
   void run(const Input& input, bool may_have_gaps, int n_threads, Take&& take) {
     if (n_threads < 1) refuse("n_threads must be at least 1, got " + std::to_string(n_threads) + ".");
@@ -109,10 +119,10 @@ class ForestPredictor {
             general(input, start, count, take);
           } else if (floats) {
             fast<float>(input, start, count, take,
-                        [&](i64 t) { return model_.floats(t).data(); });
+                        [&](i64 t) -> const auto& { return model_.floats(t); });
           } else {
             fast<double>(input, start, count, take,
-                         [&](i64 t) { return model_.doubles(t).data(); });
+                         [&](i64 t) -> const auto& { return model_.doubles(t); });
           }
         },
         poll);
@@ -127,23 +137,22 @@ class ForestPredictor {
     return true;
   }
 
-  template <class T, class Take, class Nodes>
-  void fast(const Input& input, i64 start, i64 count, Take&& take, Nodes&& nodes) const {
-    thread_local std::vector<T> copied;
-    thread_local std::vector<u32> active, end;
-    end.resize(count);
-    const T* data;
-    i64 step;
-    if (input.is_block) {
-      step = input.row_step;
-      data = static_cast<const T*>(input.data) + start * step;
-    } else {
-      step = static_cast<i64>(model_.n_categories.size());
-      data = gather_rows<T>(input, start, count, step, copied);
-    }
+  template <class T, class Take, class Trees>
+  void fast(const Input& input, i64 start, i64 count, Take&& take, Trees&& trees) const {
+    constexpr i64 kLine = 64 / sizeof(T);
+    const i64 n_features = static_cast<i64>(model_.n_categories.size());
+    const i64 step = n_features > kLine / 2 ? (n_features + kLine - 1) / kLine * kLine : n_features;
+    const Memory memory(static_cast<std::size_t>(count * step) * sizeof(T));
+    T* data = static_cast<T*>(memory.data());
+    gather_rows<T>(input, start, count, step, n_features, data);
+    std::vector<u32> end(count);
+    SubtreeWalk walk;
     for (i64 t = 0; t < model_.n_trees(); ++t) {
-      walk_rows(nodes(t), count, [&](u32 i) { return data + i * step; }, end.data(), active);
-      take(t, start, count, end.data());
+      const auto& tree = trees(t);
+      walk.run(tree.nodes.data(), tree.deep, tree.n_deep, tree.levels, count,
+               [&](u32 i) { return data + i * step; }, end.data());
+      take(t, start, count, end.data(), [&](u32 node) { return static_cast<i64>(tree.leaf[node]); },
+           [&](u32 node) { return tree.number[node]; });
     }
   }
 
@@ -159,7 +168,9 @@ class ForestPredictor {
         router.is_plain ? predict::walk<true>(router, block, n, end)
                         : predict::walk<false>(router, block, n, end);
         std::copy_n(end, n, ends);
-        take(t, start, count, ends);
+        take(t, start, count, ends,
+             [&](u32 node) { return model_.leaf(t, node) - model_.leaf_offset()[t]; },
+             [](u32 node) { return node; });
       }
     };
     if (input.is_block && input.type == Number::float32) {

@@ -14,6 +14,10 @@ void require(bool holds, const char* rule) {
   }
 }
 
+// Levels that all rows pass before they are sorted by subtree; small trees are not sorted.
+constexpr int kTopLevels = 8;
+constexpr i64 kTopNodes = 1 << kTopLevels;
+
 template <class T>
 std::vector<T> copy(std::span<const T> values) {
   return {values.begin(), values.end()};
@@ -89,38 +93,70 @@ ForestModel::ForestModel(const ForestArrays& a)
 }
 
 template <class Node>
-std::vector<Node> ForestModel::plain_nodes(i64 tree) const {
+ForestModel::PlainTree<Node> ForestModel::plain_tree(i64 tree) const {
   using T = decltype(Node::cut);
   const i64 start = offset_[tree], n = n_nodes(tree);
-  std::vector<Node> nodes(n);
-  i64 inner = inner_offset_[tree];
+  const i32* first = first_child_.data() + start;
+  PlainTree<Node> out;
+  out.levels = n < 4 * kTopNodes ? 0 : kTopLevels;
+  // Level by level as far as all rows go, then depth first below each node of the last level.
+  std::vector<u32> order{0};
+  order.reserve(n);
+  std::size_t level = 0;
+  for (int depth = 0; depth < out.levels; ++depth) {
+    const std::size_t end = order.size();
+    for (; level < end; ++level) {
+      const i32 child = first[order[level]];
+      if (child >= 0) order.insert(order.end(), {static_cast<u32>(child), static_cast<u32>(child) + 1});
+    }
+  }
+  out.deep = static_cast<u32>(level);
+  out.n_deep = static_cast<u32>(order.size() - level);
+  for (u32 root = out.deep; root < out.deep + out.n_deep; ++root) {
+    std::vector<u32> stack{order[root]};
+    while (!stack.empty()) {
+      const i32 child = first[stack.back()];
+      stack.pop_back();
+      if (child < 0) continue;
+      order.insert(order.end(), {static_cast<u32>(child), static_cast<u32>(child) + 1});
+      stack.insert(stack.end(), {static_cast<u32>(child) + 1, static_cast<u32>(child)});
+    }
+  }
+  std::vector<u32> place(n);
+  for (i64 i = 0; i < n; ++i) place[order[i]] = static_cast<u32>(i);
+  std::vector<i64> inner(n);
+  for (i64 i = 0, at = inner_offset_[tree]; i < n; ++i) inner[i] = first[i] < 0 ? -1 : at++;
+  out.nodes.resize(n);
+  out.leaf.resize(n);
   for (i64 i = 0; i < n; ++i) {
-    const i32 first = first_child_[start + i];
-    if (first < 0) {
-      nodes[i] = Node(kNoCut<T>, static_cast<u32>(used[0]), static_cast<u32>(i));
+    const u32 node = order[i];
+    if (first[node] < 0) {
+      out.nodes[i] = Node(kNoCut<T>, static_cast<u32>(used[0]), static_cast<u32>(i));
+      out.leaf[i] = static_cast<u32>(leaf_number_[start + node]);
       continue;
     }
-    double cut = breaks_[inner];
-    if (!closed_[inner]) cut = std::nextafter(cut, -kInf);
+    const i64 test = inner[node];
+    double cut = breaks_[test];
+    if (!closed_[test]) cut = std::nextafter(cut, -kInf);
     T rounded;
     round_down(cut, rounded);
-    nodes[i] = Node(rounded, static_cast<u32>(feature_[inner]), static_cast<u32>(first));
-    ++inner;
+    out.nodes[i] = Node(rounded, static_cast<u32>(feature_[test]), place[first[node]]);
   }
-  return nodes;
+  out.number = std::move(order);
+  return out;
 }
 
 void ForestModel::need_floats() {
   if (!narrow_.empty()) return;
-  std::vector<std::vector<NarrowNode<float>>> made(n_trees());
-  for (i64 t = 0; t < n_trees(); ++t) made[t] = plain_nodes<NarrowNode<float>>(t);
+  std::vector<PlainTree<NarrowNode<float>>> made(n_trees());
+  for (i64 t = 0; t < n_trees(); ++t) made[t] = plain_tree<NarrowNode<float>>(t);
   narrow_ = std::move(made);
 }
 
 void ForestModel::need_doubles() {
   if (!wide_.empty()) return;
-  std::vector<std::vector<WideNode<double>>> made(n_trees());
-  for (i64 t = 0; t < n_trees(); ++t) made[t] = plain_nodes<WideNode<double>>(t);
+  std::vector<PlainTree<WideNode<double>>> made(n_trees());
+  for (i64 t = 0; t < n_trees(); ++t) made[t] = plain_tree<WideNode<double>>(t);
   wide_ = std::move(made);
 }
 

@@ -38,8 +38,19 @@ class ForestModel {
     return leaf_offset_[tree] + leaf_number_[offset_[tree] + node];
   }
 
-  const std::vector<NarrowNode<float>>& floats(i64 tree) const { return narrow_[tree]; }
-  const std::vector<WideNode<double>>& doubles(i64 tree) const { return wide_[tree]; }
+  // A tree for walk.hpp. Its nodes have an order of their own: the first levels, then subtree by
+  // subtree; `number` leads back.
+  template <class Node>
+  struct PlainTree {
+    std::vector<Node> nodes;
+    std::vector<u32> number;  // in the tree as it is kept
+    std::vector<u32> leaf;    // among the leaves of the tree
+    u32 deep = 0, n_deep = 0;
+    int levels = 0;
+  };
+
+  const PlainTree<NarrowNode<float>>& floats(i64 tree) const { return narrow_[tree]; }
+  const PlainTree<WideNode<double>>& doubles(i64 tree) const { return wide_[tree]; }
   const predict::Router& router(i64 tree) const { return *routers_[tree]; }
   bool has_narrow() const { return has_narrow_; }
 
@@ -50,7 +61,7 @@ class ForestModel {
 
  private:
   template <class Node>
-  std::vector<Node> plain_nodes(i64 tree) const;
+  PlainTree<Node> plain_tree(i64 tree) const;
   predict::Router make_router(i64 tree) const;
 
   // Copies: a model outlives the arrays that it was made of.
@@ -62,8 +73,8 @@ class ForestModel {
   std::vector<double> breaks_;
   std::vector<i32> codes_, branches_;
   bool plain_ = true, has_narrow_ = false;
-  std::vector<std::vector<NarrowNode<float>>> narrow_;
-  std::vector<std::vector<WideNode<double>>> wide_;
+  std::vector<PlainTree<NarrowNode<float>>> narrow_;
+  std::vector<PlainTree<WideNode<double>>> wide_;
   std::vector<std::unique_ptr<predict::Router>> routers_;
 };
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import treewright.kernels._core as _compiled
 from treewright.errors import ParameterError
-from treewright.kernels import check_growth
+from treewright.kernels import _core, check_growth
+from treewright.kernels._core import ForestPredictor
 from treewright.kernels.reference import forest as reference
 
 __all__ = [
@@ -23,8 +23,6 @@ __all__ = [
     "tree_seed",
 ]
 
-_core = cast(Any, _compiled)
-ForestPredictor = _core.ForestPredictor
 _MASK = (1 << 64) - 1
 
 
@@ -35,12 +33,12 @@ def tree_seed(seed: int, tree: int) -> int:
 
 def first_children(n_children: NDArray[np.int32]) -> NDArray[np.int32]:
     """First child of each node of a tree in family order, −1 at a leaf."""
-    return cast(NDArray[np.int32], _core.first_children(n_children))
+    return _core.first_children(n_children)
 
 
 def sum_up(n_children: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values over the nodes of a tree, with those of inner nodes the sums of their children."""
-    return cast(NDArray[np.float64], _core.sum_up(n_children, values))
+    return _core.sum_up(n_children, values)
 
 
 def grow_forest(
@@ -62,10 +60,7 @@ def grow_forest(
             whole[name] = np.ascontiguousarray(plan[name], dtype)
             if len(whole[name]) != n_rows:
                 raise ValueError(f"{name} must have one entry per row")
-    return cast(
-        tuple[dict[str, Any], dict[str, Any], BaseException | None],
-        _core.grow_forest(list(columns), params, whole),
-    )
+    return _core.grow_forest(list(columns), params, whole)
 
 
 def draw_sample(
@@ -97,7 +92,7 @@ def draw_sample(
     """
     draws = strata_draws(n_rows, n_draws, replace, weight, strata)
     plan = {"n_draws": draws, "replace": replace, "chance": weight, "strata": strata}
-    return cast(NDArray[np.int32], _core.draw_sample(seed & _MASK, tree, n_rows, plan))
+    return _core.draw_sample(seed & _MASK, tree, n_rows, plan)
 
 
 def strata_draws(

@@ -59,10 +59,10 @@ FOREST_ARRAYS: dict[str, str] = {
 
 ``gap_branch`` is the branch of a gap plus two (as a tree's ``default``, which may be −1 or −2).
 Left out where all is the same: ``n_gaps`` (none; ``gain`` then follows from the impurities),
-``kind``, ``n_breaks``, ``n_codes``, ``codes``
-and ``branches`` (every test has one break), ``clipped`` (no constraint binds). Leaves of classes
-have ``leaf_classes`` pairs of a class and its weight; leaves of numbers have ``leaf_value``,
-``leaf_weight`` and ``leaf_impurity``. Integers are as narrow as they can be.
+``kind``, ``n_breaks``, ``n_codes``, ``codes`` and ``branches`` (every test has one break),
+``clipped`` (no constraint binds). Leaves of classes have ``leaf_classes`` pairs of a class and its
+weight; leaves of numbers have ``leaf_value``, ``leaf_weight`` and ``leaf_impurity``. Integers are
+as narrow as they can be.
 """
 _DEFAULTS = {"kind": int(SplitKind.BREAKS), "n_breaks": 1, "n_codes": 0, "n_gaps": 0}
 
@@ -294,7 +294,8 @@ class Forest:
             return np.array([tree.feature_importances() for tree in self._trees])
         gains = self.arrays["importance"]
         total = gains.sum(axis=1, keepdims=True)
-        return np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
+        shares = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
+        return np.asarray(shares)
 
 
 def _make_forest(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Schema
-from treewright.errors import DataError
+from treewright.errors import ModelFileError, ParameterError
 from treewright.tree.forest_arrays import FOREST_ARRAYS, Forest
 from treewright.tree.split import SplitKind
 
@@ -39,18 +39,20 @@ _TESTS = ("kind", "n_breaks", "n_codes", "codes", "branches")
 
 def _require(holds: Any, rule: str) -> None:
     if not holds:
-        raise DataError(f"a forest must have {rule}; grow or load it again.")
+        raise ModelFileError(
+            f"The forest is damaged: it must have {rule}. Save the model again from its source."
+        )
 
 
 def _has_type(name: str, array: object) -> bool:
     if not isinstance(array, np.ndarray) or array.ndim != 1 + (name in _MATRICES):
         return False
     if name == "node_offset":
-        return array.dtype == np.int64
+        return bool(array.dtype == np.int64)
     if name == "closed":
-        return array.dtype == np.bool_
+        return bool(array.dtype == np.bool_)
     if name in _FLOATS or (name in _WEIGHTS and array.dtype.kind == "f"):
-        return array.dtype == np.float64
+        return bool(array.dtype == np.float64)
     return array.dtype in (np.uint8, np.uint16, np.uint32)
 
 
@@ -68,7 +70,7 @@ def _check_names(arrays: Mapping[str, NDArray[Any]], is_classification: bool) ->
 
 
 def check_forest(forest: Forest) -> None:
-    """Raise :class:`treewright.errors.DataError` unless the arrays of ``forest`` are sound."""
+    """Raise :class:`treewright.errors.ModelFileError` unless the arrays of ``forest`` are sound."""
     schema, arrays = forest.schema, forest.arrays
     assert arrays is not None
     target = schema.target
@@ -98,7 +100,10 @@ def check_forest(forest: Forest) -> None:
     _require(np.all(arrays["gap_branch"] >= 2), "a branch for gaps at every test")
     _check_tests(forest, schema)
     _check_leaves(arrays, len(target.classes), target.n_outputs)
-    _ = forest._predictor  # structure, features, breaks
+    try:
+        _ = forest._predictor  # structure, features, breaks
+    except ParameterError as error:
+        raise ModelFileError(f"The forest is damaged: {error}") from None
 
 
 def _check_tests(forest: Forest, schema: Schema) -> None:
