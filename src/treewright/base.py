@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
+from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import ModelFileError
 from treewright.learners._parameters import check_parameters
 from treewright.learners._progress import Progress, reported
@@ -31,9 +32,7 @@ from treewright.learners._pruning import (
 from treewright.learners._training import (
     Sample,
     Training,
-    check_lengths,
     check_sample,
-    read_weights,
     seed,
     threads,
 )

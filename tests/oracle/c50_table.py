@@ -35,7 +35,9 @@ def row(found: tuple[Outcome, ...]) -> str:
 
 def other_runs() -> None:
     """The runs beside the three: size, errors, trees."""
-    print("| run | data sets | size, ours | C5.0's | training errors | C5.0's | held-out | C5.0's |")
+    print(
+        "| run | data sets | size, ours | C5.0's | training errors | C5.0's | held-out | C5.0's |"
+    )
     print("|---" * 8 + "|")
     for run in OTHERS:
         found = outcomes(SHARED, run)

@@ -7,13 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.oracle.c50_compare import fit, is_same, outcomes, paired, r_names, size, sizes
-from tests.oracle.recorded import load_small
+from tests.oracle.c50_compare import (
+    compare,
+    fit,
+    is_same,
+    outcomes,
+    paired,
+    r_names,
+    size,
+    sizes,
+)
+from tests.oracle.recorded import load_recorded, load_small
 
 DIFFERENT = {
     "tree": {"adult_train", "satellite", "soybean", "titanic_2201"},
     "tree_noglobal": {"adult_train", "satellite"},
     "CF05_M5": {"credit_g", "soybean", "titanic_2201", "vowel"},
+    "fuzzy": {"adult_train", "satellite", "soybean", "titanic_2201"},
 }
 """Data sets on which a tree is not C5.0's; docs/comparisons/c50.md says what is known of each."""
 
@@ -33,6 +43,19 @@ def test_errors_on_the_folds_are_not_higher_than_those_of_c50(run: str, shared_d
 def test_models_are_at_most_a_tenth_larger_than_those_of_c50(run: str, shared_dir: Path) -> None:
     ours, theirs = sizes(outcomes(shared_dir, run))
     assert ours <= 1.1 * theirs
+
+
+@pytest.mark.parametrize("dataset", ["birthwt", "cheat", "glass", "iris", "labor", "wdbc"])
+def test_all_ten_boosted_trees_come_out(dataset: str, shared_dir: Path) -> None:
+    found = compare(load_recorded(shared_dir, "c50", dataset), "boost10_noearly")
+    assert found.n_equal == found.n_models == 10
+    assert found.training_errors == found.their_training_errors
+
+
+@pytest.mark.parametrize("run", ["tree_subset", "winnow", "costs_1_4"])
+def test_other_runs_make_hardly_more_errors_on_the_folds(run: str, shared_dir: Path) -> None:
+    mean, error = paired(outcomes(shared_dir, run))
+    assert mean <= 2 * error
 
 
 def test_the_recorded_tree_of_iris_comes_out() -> None:

@@ -92,7 +92,7 @@ def error_based(
     """
     from treewright.data.encode import encode
     from treewright.data.target import class_codes
-    from treewright.learners._training import check_lengths, read_weights
+    from treewright.data.weights import check_lengths, read_weights
 
     target = tree.schema.target
     if target is None or not target.is_classification:

@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 from treewright.data.encode import encode
 from treewright.data.schema import Schema, Target
 from treewright.data.target import class_codes
-from treewright.errors import DataError, ParameterError
-from treewright.kernels import RuleMatcher
-from treewright.rules._matching import make_matcher, table_rows
+from treewright.data.weights import check_lengths, read_weights
+from treewright.errors import ParameterError
+from treewright.rules._counts import recount
+from treewright.rules._decider import Decider
+from treewright.rules._matching import table_rows
 from treewright.tree.rules import Rule
 
 if TYPE_CHECKING:
@@ -159,9 +161,6 @@ class RuleSet(Sequence[Rule]):
         rules : RuleSet
             Predicts the same, by "first"; votes keep their weight.
         """
-        from treewright.learners._training import check_lengths, read_weights
-        from treewright.rules._counts import recount
-
         codes = class_codes(y, self.classes)[0]
         weight, kept = read_weights(sample_weight, len(codes))
         table = self._table(X)
@@ -189,7 +188,9 @@ class RuleSet(Sequence[Rule]):
         if self._target.is_classification:
             classes: NDArray[Any] = self.classes
             return classes[self.labels_of(table, n_threads)]
-        values = self._numbers(table, n_threads)
+        first = self.decision == "first"
+        decide = self._decider.first_numbers if first else self._decider.mean_numbers
+        values = decide(table, n_threads)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict_proba(self, X: Any, *, n_threads: int = 1) -> NDArray[np.float64]:
@@ -211,20 +212,14 @@ class RuleSet(Sequence[Rule]):
         """As :meth:`predict_proba`, for rows that are a Table of this schema already."""
         self._require_classes("predict_proba")
         if self.decision == "first":
-            shares: NDArray[np.float64] = self._shares
-            return shares[self._first(table, n_threads)]
-        votes = self._votes(table, n_threads)
-        total = votes.sum(axis=1, keepdims=True)
-        default = np.broadcast_to(self._shares[-1], votes.shape).copy()
-        return np.asarray(np.divide(votes, total, out=default, where=total > 0))
+            return self._decider.first_shares(table, n_threads)
+        return self._decider.vote_shares(table, n_threads)
 
     def labels_of(self, table: Table, n_threads: int = 1) -> NDArray[np.int64]:
         """Class code of each row of a Table of this schema."""
         if self.decision == "first":
-            return np.asarray(self._labels[self._first(table, n_threads)], np.int64)
-        votes = self._votes(table, n_threads)
-        won = np.where(votes.any(axis=1), votes.argmax(axis=1), self._labels[-1])
-        return np.asarray(won, np.int64)
+            return self._decider.first_labels(table, n_threads)
+        return self._decider.vote_labels(table, n_threads)
 
     def apply(self, X: Any, *, n_threads: int = 1) -> NDArray[np.int32]:
         """The first rule that holds for each row, −1 where none does.
@@ -239,7 +234,7 @@ class RuleSet(Sequence[Rule]):
         -------
         rules : ndarray of shape (n_samples,)
         """
-        return self._first(self._table(X), n_threads)
+        return self._decider.first(self._table(X), n_threads)
 
     def matches(self, X: Any, *, n_threads: int = 1) -> csr_matrix:
         """Which rules hold for which rows.
@@ -261,7 +256,7 @@ class RuleSet(Sequence[Rule]):
         """As :meth:`matches`, for rows that are a Table of this schema already."""
         from scipy.sparse import csr_matrix
 
-        indptr, indices = self._matcher.matches(table_rows(table), n_threads)
+        indptr, indices = self._decider.matcher.matches(table_rows(table), n_threads)
         ones = np.ones(len(indices), np.int64)
         return csr_matrix((ones, indices, indptr), shape=(table.n_rows, len(self)))
 
@@ -280,7 +275,9 @@ class RuleSet(Sequence[Rule]):
         """
         table = self._table(X)
         one_class = np.zeros(table.n_rows, np.int32)
-        return self._matcher.cover(table_rows(table), one_class, np.empty(0), 1, n_threads)[0]
+        return self._decider.matcher.cover(table_rows(table), one_class, np.empty(0), 1, n_threads)[
+            0
+        ]
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -414,52 +411,8 @@ class RuleSet(Sequence[Rule]):
             )
 
     @cached_property
-    def _matcher(self) -> RuleMatcher:
-        return make_matcher((rule.conditions for rule in self.rules), self.schema)
-
-    @cached_property
-    def _labels(self) -> NDArray[np.int32]:
-        """Class code of each rule, then that of the default."""
-        code = {value: i for i, value in enumerate(self._target.classes)}
-        outcomes = [*(rule.outcome for rule in self.rules), self.default]
-        return np.array([code[outcome] for outcome in outcomes], np.int32)
-
-    @cached_property
-    def _values(self) -> NDArray[np.float64]:
-        """Class weights or means of each rule, then those of the default."""
-        return np.array([*(rule.value for rule in self.rules), self.default_value], np.float64)
-
-    @cached_property
-    def _shares(self) -> NDArray[np.float64]:
-        """Class probabilities of each rule, then those of the default."""
-        weighted = self._values
-        if self._target.class_factor:
-            weighted = weighted * np.asarray(self._target.class_factor)
-        total = weighted.sum(axis=1, keepdims=True)
-        sure = np.eye(weighted.shape[1])[self._labels]  # of a rule that covered no row
-        return np.asarray(np.divide(weighted, total, out=sure, where=total > 0))
+    def _decider(self) -> Decider:
+        return Decider(self.schema, self.rules, self.default, self.default_value)
 
     def _table(self, X: Any) -> Table:
         return encode(X, schema=self.schema, owner="RuleSet")
-
-    def _first(self, table: Table, n_threads: int) -> NDArray[np.int32]:
-        try:
-            return self._matcher.first(table_rows(table), n_threads)
-        except ValueError as error:
-            raise DataError(str(error)) from None
-
-    def _votes(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        votes = np.zeros((len(self), len(self._target.classes)))
-        votes[np.arange(len(self)), self._labels[:-1]] = [rule.vote for rule in self.rules]
-        return self._matcher.sums(table_rows(table), votes, n_threads)
-
-    def _numbers(self, table: Table, n_threads: int) -> NDArray[np.float64]:
-        if self.decision == "first":
-            return self._values[self._first(table, n_threads)]
-        vote = np.array([[rule.vote] for rule in self.rules]).reshape(-1, 1)
-        weighted = np.ascontiguousarray(np.hstack([self._values[:-1] * vote, vote]))
-        found = self._matcher.sums(table_rows(table), weighted, n_threads)
-        default = np.broadcast_to(self._values[-1], found[:, :-1].shape).copy()
-        return np.asarray(
-            np.divide(found[:, :-1], found[:, -1:], out=default, where=found[:, -1:] > 0)
-        )
