@@ -21,7 +21,7 @@ from treewright.ensembles._views import TreeViews
 from treewright.errors import ParameterError
 from treewright.learners._parameters import check_parameters
 from treewright.learners._tasks import ClassificationMixin, RegressionMixin
-from treewright.learners._training import check_lengths, check_sample, threads
+from treewright.learners._training import check_sample, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from treewright.data.table import Table
+from treewright.data.weights import check_lengths
     from treewright.ensembles._bodies import Body
     from treewright.ensembles._oob import OobSums
 

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from treewright.data.encode import encode
 from treewright.data.table import Table
+from treewright.data.weights import check_lengths
 from treewright.ensembles._bagged import is_plain_cart, is_plain_tree
 from treewright.ensembles._draws import ALL, Draws, FeatureDraws, row_sampling
 from treewright.ensembles._ensemble import Ensemble, Material, Plan
@@ -20,7 +21,7 @@ from treewright.ensembles._members import EngineGrower, Grower, PrunedGrower, Tr
 from treewright.ensembles._views import TreeViews
 from treewright.errors import ParameterError
 from treewright.learners._parameters import check_parameters
-from treewright.learners._training import check_lengths, check_sample, threads
+from treewright.learners._training import check_sample, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 from treewright.tree.forest import Sampling
 from treewright.tree.stopping import features_per_node
