@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
 
 from treewright.base import TreeEstimator
 from treewright.data.encode import encode
+from treewright.data.weights import check_lengths
 from treewright.ensembles._bodies import take_rows
 from treewright.ensembles._draws import ALL, DISTINCT_SHARE, Draws, FeatureDraws, row_sampling
 from treewright.ensembles._ensemble import Ensemble, Material, Plan
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from treewright.data.table import Table
-from treewright.data.weights import check_lengths
     from treewright.ensembles._bodies import Body
     from treewright.ensembles._oob import OobSums
 
