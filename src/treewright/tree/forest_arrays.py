@@ -58,8 +58,7 @@ FOREST_ARRAYS: dict[str, str] = {
 """Arrays of a compact forest and what they have one entry for.
 
 ``gap_branch`` is the branch of a gap plus two (as a tree's ``default``, which may be −1 or −2).
-Left out where all is the same: ``n_gaps`` (none; ``gain`` then follows from the impurities),
-``kind``, ``n_breaks``, ``n_codes``, ``codes``
+Left out where all is the same: ``n_gaps`` (none; ``gain`` then follows from the impurities), ``kind``, ``n_breaks``, ``n_codes``, ``codes``
 and ``branches`` (every test has one break), ``clipped`` (no constraint binds). Leaves of classes
 have ``leaf_classes`` pairs of a class and its weight; leaves of numbers have ``leaf_value``,
 ``leaf_weight`` and ``leaf_impurity``. Integers are as narrow as they can be.
