@@ -16,9 +16,9 @@ import treewright
 from tests.oracle.recorded import Recorded, load_data, load_runs, load_small, recorded_datasets
 
 PROGRAMS = ("randomForest", "ranger")
-N_TREES = 300
+N_TREES = 500
 SEEDS = (1,)
-N_TREES_CV = 50
+N_TREES_CV = 100
 """Trees of the cross-validated forests. Theirs have 500, which changes less than a seed does."""
 
 IMPORTANCES = {

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from treewright.base import TreeEstimator
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
 from treewright.ensembles._bodies import Answer, Body, Models, Trees, take_features, take_rows
@@ -66,11 +67,13 @@ class Grower(Protocol):
 
 
 def seeded(learner: Any, seed: int, member: int) -> Any:
-    """A copy of ``learner`` with random numbers of its own, one thread."""
+    """A copy of ``learner`` with random numbers of its own; a learner of ours on one thread."""
     copy = clone(learner)
     names = copy.get_params(deep=True)
-    random = {n: member_seed(seed, member) for n in names if _is_seed(n)}
-    return copy.set_params(**random, **({"n_jobs": 1} if "n_jobs" in names else {}))
+    set_to: dict[str, Any] = {n: member_seed(seed, member) for n in names if _is_seed(n)}
+    if isinstance(copy, TreeEstimator):
+        set_to["n_jobs"] = 1
+    return copy.set_params(**set_to)
 
 
 def _is_seed(name: str) -> bool:

@@ -9,6 +9,8 @@ class weights. A loaded forest is the saved one, bit for bit.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -194,7 +196,7 @@ class _Shape:
             above = above[above]
         order = np.argsort(depth, kind="stable")
         ends = np.searchsorted(depth[order], np.arange(1, int(depth.max(initial=0)) + 2))
-        pairs = zip(ends[:-1], ends[1:], strict=True)
+        pairs = itertools.pairwise(ends)
         return [order[a:b] for a, b in pairs][::-1]
 
 
@@ -264,9 +266,9 @@ def _apply(
     return np.concatenate(parts)
 
 
-def _spans(shape: _Shape) -> zip[tuple[int, int]]:
+def _spans(shape: _Shape) -> Iterator[tuple[int, int]]:
     ends = shape.offset.tolist()
-    return zip(ends[:-1], ends[1:], strict=True)
+    return itertools.pairwise(ends)
 
 
 def _class_columns(rule: str, whole: dict[str, Array], a: int, b: int) -> tuple[Array, ...]:
@@ -385,7 +387,7 @@ def _trees(
     assert schema.target is not None
     is_classes = schema.target.is_classification
     trees = []
-    for a, b in zip(ends[:-1], ends[1:], strict=True):
+    for a, b in itertools.pairwise(ends):
 
         def part(name: str, a: int = a, b: int = b) -> Array:
             return whole[name][a:b].copy()
@@ -394,7 +396,7 @@ def _trees(
             return pools[name][at[of][a] : at[of][b]].copy()
 
         def offset(of: str, a: int = a, b: int = b) -> Array:
-            return (at[of][a : b + 1] - at[of][a]).astype(np.int64)
+            return np.asarray(at[of][a : b + 1] - at[of][a], np.int64)
 
         none = np.zeros(b - a + 1, np.int64)
         splits = Splits(
@@ -411,7 +413,9 @@ def _trees(
             term_feature=np.zeros(0, np.int32),
             term_weight=np.zeros(0),
         )
-        own_columns = {n: part(n) for n in TREE_DTYPES if n in COLUMNS and n != "label"}
+        own_columns: dict[str, Any] = {
+            n: part(n) for n in TREE_DTYPES if n in COLUMNS and n != "label"
+        }
         trees.append(
             Tree(
                 schema=schema,
