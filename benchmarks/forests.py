@@ -7,6 +7,7 @@ threads. A peer that is not installed is skipped and named.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import io
 import json
 import shutil
@@ -84,17 +85,19 @@ def _ydf(settings: Settings) -> Fit:
     return fit
 
 
-PEERS: dict[str, tuple[str, Callable[[Settings], Fit]]] = {
-    PEER: ("scikit-learn", _sklearn),
-    "intelex": ("scikit-learn-intelex", _intelex),
-    "YDF": ("ydf", _ydf),
-    "LightGBM": ("lightgbm", _lightgbm),
+PEERS: dict[str, tuple[str, str, Callable[[Settings], Fit]]] = {
+    PEER: ("scikit-learn", "sklearn", _sklearn),
+    "intelex": ("scikit-learn-intelex", "sklearnex", _intelex),
+    "YDF": ("ydf", "ydf", _ydf),
+    "LightGBM": ("lightgbm", "lightgbm", _lightgbm),
 }
 
 
-def _installed(package: str) -> str | None:
+def _installed(name: str) -> str | None:
+    """The version of a peer, or None."""
+    package, module, _ = PEERS[name]
     try:
-        return version(package)
+        return version(package) if importlib.util.find_spec(module) else None
     except PackageNotFoundError:
         return None
 
@@ -120,9 +123,8 @@ def grow(settings: Settings) -> Iterator[Result | Skipped]:
         "treewright": _ours(settings, "hist").fit,
         "exact": _ours(settings, "exact").fit,
     }
-    for name, (package, make) in PEERS.items():
-        found = _installed(package)
-        if found is None:
+    for name, (package, _, make) in PEERS.items():
+        if _installed(name) is None:
             yield Skipped("forest", f"{package} is not installed.")
         else:
             contenders[name] = make(settings)
@@ -139,7 +141,7 @@ def grow(settings: Settings) -> Iterator[Result | Skipped]:
         times["ranger"] = seconds
     what = f"fit, forest of {N_TREES}, {count(rows)} × 28, {settings.n_jobs} threads"
     for name in times.keys() - {"treewright", "exact"}:
-        known = _installed(PEERS[name][0]) if name in PEERS else ""
+        known = _installed(name) if name in PEERS else ""
         pair = {"treewright": times["treewright"], name: times[name]}
         yield faster("forest", f"{what}, bins; {name} {known}", name, pair, TARGETS[name])
     pair = {"treewright": times["exact"], PEER: times[PEER]}
@@ -237,7 +239,7 @@ def predict(settings: Settings) -> Iterator[Result | Skipped]:
         "treewright": lambda: ours.predict_proba(big),
         PEER: lambda: theirs.predict_proba(big),
     }
-    if _installed("ydf") is None:
+    if _installed("YDF") is None:
         yield Skipped("forest_predict", "ydf is not installed.")
     else:
         model = _ydf(settings)(X, y)
