@@ -22,6 +22,8 @@ from treewright import CTreeClassifier
 SCRIPT = Path(__file__).with_name("ctree.R")
 PEER = "partykit"
 LEAST = 20.0
+FITS = 2
+"""Fits of either side in a round; the first finds cold caches."""
 
 
 def ctree(settings: Settings) -> Iterator[Result | Skipped]:
@@ -42,7 +44,7 @@ def ctree(settings: Settings) -> Iterator[Result | Skipped]:
         pd.DataFrame(X.astype(float)).assign(**{".target": y}).to_csv(path, index=False)
         for _ in range(settings.repeats):
             for name, model in models.items():
-                times[name] += take_turns({"us": lambda m=model: m.fit(X, y)}, 1)["us"]
+                times[name] += take_turns({"us": lambda m=model: m.fit(X, y)}, FITS)["us"]
             leaves, seconds = _partykit(path)
             times[PEER].append(seconds)
     sizes = f"{models['treewright'].get_n_leaves()} and {leaves} leaves"
@@ -60,8 +62,8 @@ def _has_partykit() -> bool:
 
 
 def _partykit(path: Path) -> tuple[int, float]:
-    """Leaves and seconds of one fit; the first of two fits only warms R up."""
-    command = ["Rscript", str(SCRIPT), str(path), "2"]
+    """Leaves and the seconds of the faster fit."""
+    command = ["Rscript", str(SCRIPT), str(path), str(FITS)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8")
     leaves, *seconds = done.stdout.split()
     return int(leaves), min(map(float, seconds))

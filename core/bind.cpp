@@ -2,6 +2,9 @@
 #include "module.hpp"
 
 NB_MODULE(_core, m) {
+#ifdef NDEBUG
+  nanobind::set_leak_warnings(false);  // what a cache holds at exit is no news to a user
+#endif
   treewright::bind_error_based(m);
   treewright::bind_association(m);
   treewright::bind_flags(m);
