@@ -12,6 +12,7 @@ NAMES = ["max_depth", "criterion", "ccp_alpha", "costs"]
 
 def test_settings_are_literals_where_they_can_be_and_text_where_not():
     words = ["max_depth=3", "criterion=entropy", "ccp_alpha=0.5", "costs=[[0, 1], [5, 0]]"]
+    assert parse_settings(["max_depth=true"], NAMES, "CARTClassifier") == {"max_depth": True}
     assert parse_settings(words, NAMES, "CARTClassifier") == {
         "max_depth": 3,
         "criterion": "entropy",

@@ -20,7 +20,7 @@ def parse_list(text: str | None) -> list[str] | None:
 def parse_settings(settings: Sequence[str], allowed: Iterable[str], learner: str) -> dict[str, Any]:
     """``["max_depth=3", "criterion=entropy"]`` as keyword arguments of ``learner``.
 
-    A value is read as a Python literal where it is one, else as text.
+    A value is read as a Python literal where it is one, ``true`` and ``false`` too, else as text.
     """
     names = sorted(allowed)
     parsed: dict[str, Any] = {}
@@ -37,7 +37,7 @@ def parse_settings(settings: Sequence[str], allowed: Iterable[str], learner: str
         try:
             parsed[name] = ast.literal_eval(text.strip())
         except (ValueError, SyntaxError):
-            parsed[name] = text.strip()
+            parsed[name] = {"true": True, "false": False}.get(text.strip(), text.strip())
     return parsed
 
 
