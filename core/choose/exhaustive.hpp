@@ -376,13 +376,22 @@ class Exhaustive : public Chooser {
     const i32 s = p.n_stats;
     if (g.size() < 2) return;
     double score = 0;
+    i32 lacking = -1;  // a group that is no branch unless the gaps join it
     const double min_weight = p.params.min_weight_leaf / p.weight_unit;
     for (i32 i = 0; i < g.size(); ++i) {
       const double weight =
           static_cast<double>(p.weight_of(g.stats.data() + static_cast<i64>(i) * s));
       if (g.count[i] < p.params.min_leaf || weight < min_weight) return;
-      score += C::side(g.stats.data() + static_cast<i64>(i) * s, node.criterion);
+      const double side = C::side(g.stats.data() + static_cast<i64>(i) * s, node.criterion);
+      if (side > -kInf) {
+        score += side;
+      } else if (lacking >= 0) {
+        return;
+      } else {
+        lacking = i;
+      }
     }
+    if (lacking >= 0 && !(g.gap_count && p.params.gaps == GapPolicy::learned)) return;
     scratch.known.assign(node.stats, node.stats + s);
     if (g.gap_count) {
       if (p.params.gaps == GapPolicy::own_branch) {
@@ -391,10 +400,11 @@ class Exhaustive : public Chooser {
         double change = -kInf;
         scratch.left.resize(s);
         for (i32 i = 0; i < g.size(); ++i) {
+          if (lacking >= 0 && i != lacking) continue;
           const i64* stats = g.stats.data() + static_cast<i64>(i) * s;
           for (i32 j = 0; j < s; ++j) scratch.left[j] = stats[j] + g.gap_stats[j];
-          const double joined =
-              C::side(scratch.left.data(), node.criterion) - C::side(stats, node.criterion);
+          double joined = C::side(scratch.left.data(), node.criterion);
+          if (i != lacking) joined -= C::side(stats, node.criterion);
           if (joined > change) {
             change = joined;
             best.cut = i;

@@ -161,3 +161,11 @@ def test_a_criterion_of_two_sides_is_refused_where_a_node_may_have_more():
         HuntClassifier(criterion=lambda left, right: left[:, 0], nominal_split="multiway").fit(
             {"a": ["x", "y", "z", "x"]}, [0, 1, 0, 1]
         )
+
+
+def test_gaps_may_make_a_branch_of_a_category_without_events() -> None:
+    X = {"g": [None] * 6 + ["a", None, "b"]}
+    y = np.array([0.0] * 7 + [1.0, 1.0])
+    tree = HuntRegressor(criterion="poisson", nominal_split="multiway").fit(X, y).tree_
+    assert tree.n_samples.tolist() == [9, 8, 1]
+    assert tree.gain[0] == pytest.approx(0.10319036131919025, rel=1e-12)
