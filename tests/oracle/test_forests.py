@@ -18,12 +18,13 @@ def test_out_of_bag_errors_are_within_one_standard_error(program: str, shared_di
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_errors_on_the_folds_are_not_higher_by_more_than_one_standard_error(
-    program: str, shared_dir: Path
-) -> None:
+def test_errors_on_the_folds_are_within_one_standard_error(program: str, shared_dir: Path) -> None:
+    far = {}
     for o in outcomes(shared_dir):
-        if o.program == program:
-            assert o.cv_distance <= 1.0, o
+        if o.program == program and abs(o.cv_distance) > 1.0:
+            far[o.dataset] = o.cv_distance
+    assert set(far) == {"wdbc"}
+    assert far["wdbc"] < 0  # fewer errors than either program
 
 
 @pytest.mark.parametrize("measure", ["impurity", "permutation", "corrected"])
