@@ -19,7 +19,7 @@ from treewright.data.encode import encode
 from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import ModelFileError
 from treewright.learners._parameters import check_parameters
-from treewright.learners._progress import Progress, reported
+from treewright.learners._progress import Followed, Progress, reported
 from treewright.learners._pruning import (
     Pruned,
     check_pruning,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["TreeEstimator"]
 
 
-class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+class TreeEstimator(Followed, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators that fit one tree."""
 
     tree_: Tree
@@ -366,24 +366,6 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         return held_out_curve(self, self._fitted(), table, values, weight)
 
     # scikit-learn
-
-    def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set callbacks, such as ``sklearn.callback.ProgressBar()``, that follow ``fit``.
-
-        Parameters
-        ----------
-        *callbacks
-            Instances that follow scikit-learn's FitCallback protocol.
-
-        Returns
-        -------
-        self
-        """
-        # Borrowed rather than inherited: its module costs 60 ms to import.
-        from sklearn.callback import CallbackSupportMixin
-
-        CallbackSupportMixin.set_callbacks(self, *callbacks)
-        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return "tree_" in vars(self)

@@ -26,7 +26,7 @@ from treewright.ensembles._files import body_of, body_state, draws_of, draws_sta
 from treewright.ensembles._members import Grower
 from treewright.ensembles._oob import OobErrorPath, OobSums, check_left_out, is_flat
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.learners._progress import Progress, reported
+from treewright.learners._progress import Followed, Progress, reported
 from treewright.learners._training import Training, threads
 from treewright.tree.tables import text_table
 
@@ -66,7 +66,7 @@ class Plan(NamedTuple):
     grower: Grower
 
 
-class Ensemble(BaseEstimator):  # type: ignore[misc]
+class Ensemble(Followed, BaseEstimator):  # type: ignore[misc]
     """Base of the ensembles."""
 
     n_estimators: int
@@ -395,23 +395,6 @@ class Ensemble(BaseEstimator):  # type: ignore[misc]
         return "\n".join(lines)
 
     # scikit-learn
-
-    def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set callbacks, such as ``sklearn.callback.ProgressBar()``, that follow ``fit``.
-
-        Parameters
-        ----------
-        *callbacks
-            Instances that follow scikit-learn's FitCallback protocol.
-
-        Returns
-        -------
-        self
-        """
-        from sklearn.callback import CallbackSupportMixin
-
-        CallbackSupportMixin.set_callbacks(self, *callbacks)
-        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_body" in vars(self)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
-__all__ = ["Progress", "reported"]
+__all__ = ["Followed", "Progress", "reported"]
 
 STEPS = 100
 
@@ -84,3 +84,25 @@ def reported(
         yield progress
         progress.finish()
         context.call_on_fit_task_end(**about, reconstruction_attributes={})
+
+
+class Followed:
+    """An estimator whose ``fit`` callbacks can follow."""
+
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set callbacks, such as ``sklearn.callback.ProgressBar()``, that follow ``fit``.
+
+        Parameters
+        ----------
+        *callbacks
+            Instances that follow scikit-learn's FitCallback protocol.
+
+        Returns
+        -------
+        self
+        """
+        # Borrowed rather than inherited: its module costs 60 ms to import.
+        from sklearn.callback import CallbackSupportMixin
+
+        CallbackSupportMixin.set_callbacks(self, *callbacks)
+        return self
