@@ -50,6 +50,30 @@ struct TargetArrays {
   const double* y = nullptr;    // n × n_outputs
 };
 
+// The bins of one feature.
+struct BinColumn {
+  const u8* data;
+  i64 step;
+  u8 operator[](i64 id) const { return data[id * step]; }
+};
+
+// What instances hold of the features that are kept by row (forest/row_matrix.hpp).
+struct RowCells {
+  const i32* key_data = nullptr;
+  const u8* bin_data = nullptr;
+  const u8* bin_columns = nullptr;  // the same column by column, perhaps
+  i64 key_step = 0, bin_step = 0, n_rows = 0;
+  const u32* key_row = nullptr;  // where the keys of an instance are; null: at its number
+
+  const i32* keys(i64 id) const { return key_data + (key_row ? key_row[id] : id) * key_step; }
+  const u8* bins(i64 id) const { return bin_data + id * bin_step; }
+  // Whether a pass over `n` instances needs most of a column's cache lines.
+  bool is_dense(i64 n) const { return bin_columns && n * 16 >= n_rows; }
+  BinColumn bins_of(i32 slot, i64 n) const {
+    return is_dense(n) ? BinColumn{bin_columns + slot * n_rows, 1} : BinColumn{bin_data + slot, bin_step};
+  }
+};
+
 template <class Id>
 struct Block {
   i64 n = 0;
@@ -57,6 +81,7 @@ struct Block {
   TargetArrays target;
   std::vector<Entry<Id>*> entries;   // per sorted slot
   std::vector<const u8*> codes;      // per coded slot, of the feature's width
+  RowCells rows;                     // of a forest
   Id* ids = nullptr;                 // instances, a node's contiguous and ascending
   std::vector<Memory> memory;        // owns whatever of the above it made
 

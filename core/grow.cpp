@@ -4,6 +4,7 @@
 #include <mutex>
 #include <queue>
 
+#include "forest/row_block.hpp"
 #include "ledger.hpp"
 #include "node_splitter.hpp"
 
@@ -156,7 +157,9 @@ class Grower : private NodeSplitter {
         drop(ledger.stays_leaf(node.record));
         continue;
       }
-      if (!o_.ask && !p_.rows) {
+      if (p_.rows) {
+        move_near(p_, node.large, node.begin, node.end);
+      } else if (!o_.ask) {
         if (node.large && node.size() <= kSmallBlock) {
           localize(node, *node.large, scratch);
         } else if (node.small && node.size() <= kTinyBlock && node.small->n > 4 * kTinyBlock) {

@@ -22,8 +22,15 @@ struct Chosen {
   std::vector<Surrogate> surrogates;  // of a Python chooser
 };
 
-// Nodes from this size on are marked by the bins of a feature that is kept by row.
-constexpr i64 kMarkedByBin = 128;
+// The keys next to a cut.
+struct NextToCut {
+  i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
+
+  void see(i32 key, bool right) {
+    below = std::max(below, right ? below : key);
+    above = std::min(above, right ? key : above);
+  }
+};
 
 class Marker {
  public:
@@ -76,7 +83,6 @@ class Marker {
   // By the keys of a feature that is kept by row.
   template <class Id>
   void mark_rows(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) {
-    Block<Id>& block = view.block;
     const FeatureInfo& info = p_.features[c.feature];
     const RowFeature& feature = p_.rows->features[info.slot];
     const bool only_gaps = c.kind == CandidateKind::only_gaps;
@@ -84,11 +90,11 @@ class Marker {
     Marked& marked = scratch.marked;
     marked.reset(2);
     scratch.is_wide = false;
-    i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
-    if (info.has_gaps || view.size() < kMarkedByBin) {
-      mark_by_key(view, info.slot, last, below, above, marked);
+    NextToCut next;
+    if (info.has_gaps || p_.params.gaps == GapPolicy::surrogate) {
+      mark_by_key(view, info.slot, last, next, marked);
     } else {
-      mark_by_bin(view, info.slot, last, below, above, marked);
+      move_rows(view, c, feature, info.slot, last, next, scratch);
     }
     split.kind = SplitKind::breaks;
     double cut = c.threshold;
@@ -97,71 +103,91 @@ class Marker {
       split.closed = true;
     } else if (!p_.params.random_cut) {
       cut = feature.kind == RowFeature::Keys::codes
-                ? coded_break(p_, c.feature, static_cast<u32>(below), static_cast<u32>(above))
-                : value_break(p_, c.feature, feature.value(below), feature.value(above));
+                ? coded_break(p_, c.feature, static_cast<u32>(next.below),
+                              static_cast<u32>(next.above))
+                : value_break(p_, c.feature, feature.value(next.below), feature.value(next.above));
     }
     split.breaks.assign(1, cut);
   }
 
-  // Marks each instance by its key; `below` and `above` are the keys next to the cut.
+  // Marks each instance by its key.
   template <class Id>
-  void mark_by_key(const NodeView<Id>& view, i32 slot, i32 last, i32& below, i32& above,
+  void mark_by_key(const NodeView<Id>& view, i32 slot, i32 last, NextToCut& next,
                    Marked& marked) const {
     const TargetArrays& target = view.block.target;
     for (i64 i = view.begin; i < view.end; ++i) {
       const Id id = view.block.ids[i];
-      const i32 key = p_.rows->keys(id)[slot];
-      const bool right = key > last;
+      const i32 key = view.block.rows.keys(id)[slot];
       if (key == kGapKey) {
         view.side[id] = kUndecided;
         ++marked.gaps;
         continue;
       }
+      const bool right = key > last;
       view.side[id] = right;
-      below = std::max(below, right ? below : key);
-      above = std::min(above, right ? key : above);
+      next.see(key, right);
       ++marked.count[right];
       marked.weight[right] += instance_weight(target, id);
     }
   }
 
-  // The same for a large node without gaps: bins, which the search has just read, decide most
-  // instances; keys are read in the bin of the cut and in those next to it.
+  // Without gaps there is nothing left to decide: the instances go to their places at once, and
+  // the stats of the smaller branch are summed while its instances are at hand.
   template <class Id>
-  void mark_by_bin(const NodeView<Id>& view, i32 slot, i32 last, i32& below, i32& above,
-                   Marked& marked) const {
-    const RowMatrix& rows = *p_.rows;
-    const TargetArrays& target = view.block.target;
-    const i32 cut_bin = static_cast<i32>(rows.features[slot].bin_of(last));
-    i32 bin_below = -1, bin_above = 256;
-    i64 count = 0, weight = 0, all = 0;
-    for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
-      if (i + 32 < view.end) __builtin_prefetch(rows.bins(view.block.ids[i + 32]));
-      const i32 bin = rows.bins(id)[slot];
-      bool right = bin > cut_bin;
-      if (bin == cut_bin) right = rows.keys(id)[slot] > last;
-      view.side[id] = right;
-      bin_below = std::max(bin_below, right ? -1 : bin);
-      bin_above = std::min(bin_above, right ? bin : 256);
-      const i64 w = target.count ? target.count[id] : instance_weight(target, id);
-      count += right;
-      weight += right ? w : 0;
-      all += w;
+  void move_rows(const NodeView<Id>& view, const Candidate& c, const RowFeature& feature, i32 slot,
+                 i32 last, NextToCut& next, Scratch& scratch) const {
+    const RowCells& rows = view.block.rows;
+    Id* ids = view.block.ids + view.begin;
+    const i64 n = view.size();
+    i64 left;
+    if (c.bin_below < 0) {
+      left = partition_by(ids, n, scratch.bytes, [&](Id id) {
+        const i32 key = rows.keys(id)[slot];
+        const bool right = key > last;
+        next.see(key, right);
+        return right;
+      });
+    } else if (feature.bins_are_values) {
+      next = {feature.bin_end[c.bin_below], feature.bin_end[c.bin_above]};
+      left = partition_bins(view, slot, scratch, [&](Id, u32 bin) {
+        return bin > static_cast<u32>(c.bin_below);
+      });
+    } else {
+      // The bins decide; keys are read only next to the cut.
+      const u32 below = static_cast<u32>(c.bin_below);
+      const u32 close = static_cast<u32>(c.bin_above) - below;
+      left = partition_bins(view, slot, scratch, [&](Id id, u32 bin) {
+        bool right = bin > below;
+        if (bin - below <= close) {
+          const i32 key = rows.keys(id)[slot];
+          right = key > last;
+          next.see(key, right);
+        }
+        return right;
+      });
     }
-    marked.count = {view.size() - count, count};
-    marked.weight = {all - weight, weight};
-    for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
-      const i32 bin = rows.bins(id)[slot];
-      if (bin != bin_below && bin != bin_above) continue;
-      const i32 key = rows.keys(id)[slot];
-      if (view.side[id]) {
-        above = std::min(above, key);
-      } else {
-        below = std::max(below, key);
+    Marked& marked = scratch.marked;
+    marked.moved = true;
+    marked.count = {left, n - left};
+    const i32 small = marked.summed = left <= n - left ? 0 : 1;
+    marked.stats.assign(p_.n_stats, 0);
+    const Id* begin = small ? ids + left : ids;
+    with_target_kind(p_, [&](auto classes, auto unit) {
+      for (const Id* id = begin; id < begin + marked.count[small]; ++id) {
+        add_instance<classes.value, unit.value>(p_, view.block.target, *id, marked.stats.data());
       }
-    }
+    });
+    marked.weight[small] = p_.weight_of(marked.stats.data());
+    marked.weight[!small] = p_.weight_of(view.stats) - marked.weight[small];
+  }
+
+  // Goes by the bins of a feature, down its column where the node has most of the rows.
+  template <class Id, class Right>
+  static i64 partition_bins(const NodeView<Id>& view, i32 slot, Scratch& scratch, Right&& right) {
+    Id* ids = view.block.ids + view.begin;
+    const BinColumn bins = view.block.rows.bins_of(slot, view.size());
+    return partition_by(ids, view.size(), scratch.bytes,
+                        [&](Id id) { return right(id, bins[id]); });
   }
 
   // A branch per interval; a coded feature has its values in scratch.groups.

@@ -465,9 +465,9 @@ class NodeSplitter {
       std::copy(scratch.marked.count.begin(), scratch.marked.count.end(), sizes.begin());
     }
     const bool two = split.n_branches == 2 && !gaps.some_stay;
-    if (two) {
+    if (two && !scratch.marked.moved) {
       partition_two(ids, n, branches.narrow, true, true, scratch.bytes);
-    } else {
+    } else if (!two) {
       partition_many(ids, n, branches, sizes, scratch.bytes);
     }
     const i64 first = add_children(list, node.record, split.n_branches);
@@ -479,7 +479,7 @@ class NodeSplitter {
       kid.end = begin += sizes[b];
       list[kid.record].n_samples = static_cast<i32>(kid.size());
     }
-    add_stats(block, node, kids, gaps.some_stay, list);
+    add_stats(block, node, kids, gaps.some_stay, scratch.marked, list);
     for (const Pending& kid : kids) describe(block, kid, list);
     bound(node, split, list, first, kids);
     for (const Pending& kid : kids) clip(kid, list);
@@ -513,22 +513,30 @@ class NodeSplitter {
   // Stats of the children; the largest one's are what the others leave of the parent's.
   template <class Id>
   void add_stats(const Block<Id>& block, const Pending& node, const std::vector<Pending>& kids,
-                 bool some_stay, NodeList& list) const {
+                 bool some_stay, const Marked& marked, NodeList& list) const {
     std::size_t rest = kids.size();
-    if (!some_stay) {
+    if (marked.moved) {
+      rest = !marked.summed;
+    } else if (!some_stay) {
       rest = std::max_element(kids.begin(), kids.end(), [](const Pending& a, const Pending& b) {
                return a.size() < b.size();
              }) - kids.begin();
+    }
+    if (rest < kids.size()) {
       std::copy_n(list.stats_of(node.record), p_.n_stats, list.stats_of(kids[rest].record));
     }
     for (std::size_t b = 0; b < kids.size(); ++b) {
       if (b == rest) continue;
       i64* stats = list.stats_of(kids[b].record);
-      with_target_kind(p_, [&](auto classes, auto unit) {
-        for (i64 i = kids[b].begin; i < kids[b].end; ++i) {
-          add_instance<classes.value, unit.value>(p_, block.target, block.ids[i], stats);
-        }
-      });
+      if (marked.moved) {
+        std::copy(marked.stats.begin(), marked.stats.end(), stats);
+      } else {
+        with_target_kind(p_, [&](auto classes, auto unit) {
+          for (i64 i = kids[b].begin; i < kids[b].end; ++i) {
+            add_instance<classes.value, unit.value>(p_, block.target, block.ids[i], stats);
+          }
+        });
+      }
       if (some_stay) continue;
       i64* left = list.stats_of(kids[rest].record);
       for (i32 k = 0; k < p_.n_stats; ++k) left[k] -= stats[k];

@@ -33,6 +33,28 @@ inline Id id_of(const Entry<Id>& e) { return e.id; }
 template <class Id>
 inline Id id_of(const Id& id) { return id; }
 
+// Two branches by what right(item) says, once per item and in order; returns those on the left.
+template <class Item, class Right>
+i64 partition_by(Item* items, i64 n, std::vector<char>& bytes, Right&& right) {
+  if (bytes.size() < static_cast<std::size_t>(n) * sizeof(Item)) bytes.resize(n * sizeof(Item));
+  Item* other = reinterpret_cast<Item*>(bytes.data());
+  i64 l = 0, r = 0;
+  for (i64 i = 0; i < n; ++i) {
+    const Item item = items[i];
+    const bool s = right(item);
+    items[l] = item;
+    other[r] = item;
+    l += 1 - s;
+    r += s;
+  }
+  if (r > 16) {
+    std::memcpy(items + l, other, r * sizeof(Item));
+  } else {
+    for (i64 i = 0; i < r; ++i) items[l + i] = other[i];
+  }
+  return l;
+}
+
 // Two branches, branch-free: each item is written to both ends, one end moves on. A side that
 // nobody will read is not kept.
 template <class Item>
@@ -56,22 +78,7 @@ void partition_two(Item* items, i64 n, const u8* side, bool keep_left, bool keep
     }
     return;
   }
-  if (bytes.size() < static_cast<std::size_t>(n) * sizeof(Item)) bytes.resize(n * sizeof(Item));
-  Item* other = reinterpret_cast<Item*>(bytes.data());
-  i64 l = 0, r = 0;
-  for (i64 i = 0; i < n; ++i) {
-    const Item item = items[i];
-    const u8 s = side[id_of(item)];
-    items[l] = item;
-    other[r] = item;
-    l += 1 - s;
-    r += s;
-  }
-  if (r > 16) {
-    std::memcpy(items + l, other, r * sizeof(Item));
-  } else {
-    for (i64 i = 0; i < r; ++i) items[l + i] = other[i];
-  }
+  partition_by(items, n, bytes, [side](const Item& item) { return side[id_of(item)] != 0; });
 }
 
 // Any number of branches; instances that stay come last. Returns nothing: sizes are known.

@@ -45,6 +45,7 @@ struct Candidate {
   bool gaps_left = false;
   bool learned_gaps = false;  // gaps took part in the score
   double threshold = 0;  // random cuts only
+  i32 bin_below = -1, bin_above = -1;  // key_cut: bins of the values next to it, where counted
   double bits = 0, split_info = 0;  // Quinlan's gain and split information, in bits per case
   i32 n_branches = 2;
   bool constant = false;  // nothing varies, as far as the search saw
@@ -73,18 +74,22 @@ struct Groups {
 struct Marked {
   std::vector<i64> count, weight;  // weight in scaled units
   i64 gaps = 0;
+  bool moved = false;              // the instances lie by branch already, and
+  i32 summed = -1;                 // the stats of this branch are there
+  std::vector<i64> stats;
 
   void reset(i32 n_branches) {
     count.assign(n_branches, 0);
     weight.assign(n_branches, 0);
     gaps = 0;
+    moved = false;
   }
 };
 
 // Buffers of the search of features that are kept by row.
 struct RowScratch {
   std::vector<i32> keys, tokens, sums;
-  std::vector<double> score, d, product;
+  std::vector<double> score;
   std::vector<u64> table, items, other;
   std::vector<u32> counts;
 };

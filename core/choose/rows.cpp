@@ -47,26 +47,55 @@ void sums_by_pairs(const i32* keys, const i32* tokens, i64 n, i32* sums) {
   }
 }
 
-// score = d² / (w (W − w)) with d = W a − w A from packed sums a << 16 | w; returns the largest.
-TREEWRIGHT_WIDE
-double score_pairs(const i32* sums, i64 n, i32 all, i32 ones, double* score) {
-  for (i64 i = 0; i < n; ++i) {
-    const i32 w = sums[i] & 0xFFFF, a = sums[i] >> 16;
-    const double d = all * a - w * ones;
-    const i32 product = w * (all - w);
-    score[i] = product ? d * d / product : -1.0;
-  }
-  double best = -1;
-  for (i64 i = 0; i < n; ++i) best = score[i] > best ? score[i] : best;
-  return best;
+using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
+using FourWords = i64 __attribute__((vector_size(32), aligned(8), may_alias));
+using FourKeys = i32 __attribute__((vector_size(16), aligned(4), may_alias));
+
+// Where the mask is set a, else b. (Conditional expressions of vectors become jumps.)
+__attribute__((always_inline)) inline Four pick(FourWords mask, Four a, Four b) {
+  return reinterpret_cast<Four>((reinterpret_cast<FourWords>(a) & mask) |
+                                (reinterpret_cast<FourWords>(b) & ~mask));
 }
 
+// d² / (w (W − w)) with d = W a − w A, for a cut with weight w and a ones on its left; −1 where a side
+// is empty. Products are exact up to W = 2²⁶.
+struct TwoClassScore {
+  double all, ones;
+
+  __attribute__((always_inline)) Four operator()(Four w, Four a) const {
+    const Four d = all * a - w * ones, product = w * (all - w);
+    return pick(product > 0.0, d * d / product, Four{} - 1.0);
+  }
+};
+
+// Writes scores four at a time, the last of them beyond n, and returns the largest.
+template <class At>
+__attribute__((always_inline)) inline double best_score(i64 n, double* score, At&& at) {
+  Four best = Four{} - 1.0;
+  for (i64 i = 0; i < n; i += 4) {
+    const Four here = *reinterpret_cast<Four*>(score + i) = at(i);
+    best = pick(here > best, here, best);
+  }
+  return std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
+}
+
+// From packed sums ones << 16 | weight; those beyond n are 0.
 TREEWRIGHT_WIDE
-double score_bins(const double* d, const double* product, i64 n, double* score) {
-  for (i64 i = 0; i < n; ++i) score[i] = product[i] > 0 ? d[i] * d[i] / product[i] : -1.0;
-  double best = -1;
-  for (i64 i = 0; i < n; ++i) best = score[i] > best ? score[i] : best;
-  return best;
+double score_pairs(const i32* sums, i64 n, TwoClassScore score_of, double* score) {
+  return best_score(n, score, [&](i64 i) __attribute__((always_inline)) {
+    const FourKeys packed = *reinterpret_cast<const FourKeys*>(sums + i);
+    return score_of(__builtin_convertvector(packed & 0xFFFF, Four),
+                    __builtin_convertvector(packed >> 16, Four));
+  });
+}
+
+// From running weights and ones; those beyond n are 0.
+TREEWRIGHT_WIDE
+double score_bins(const i32* weight, const i32* ones, i64 n, TwoClassScore score_of, double* score) {
+  return best_score(n, score, [&](i64 i) __attribute__((always_inline)) {
+    return score_of(__builtin_convertvector(*reinterpret_cast<const FourKeys*>(weight + i), Four),
+                    __builtin_convertvector(*reinterpret_cast<const FourKeys*>(ones + i), Four));
+  });
 }
 
 // Items are sorted by key: key in the upper half, what the sums need in the lower.
@@ -81,7 +110,18 @@ struct Cut {
   i32 key = 0;
   double gain = -kInf, scale = 0;
   double threshold = 0;  // of a random cut
+  i32 bin_below = -1, bin_above = -1;
 };
+
+// The bins next to a cut behind bin `at`; count(b) rows are in bin b.
+template <class Count>
+void set_bins(Cut& cut, i64 at, Count&& count) {
+  i64 below = at, above = at + 1;
+  while (!count(below)) --below;
+  while (!count(above)) ++above;
+  cut.bin_below = static_cast<i32>(below);
+  cut.bin_above = static_cast<i32>(above);
+}
 
 void write(const Cut& cut, i32 feature, Candidate& out) {
   out = Candidate{};
@@ -93,6 +133,8 @@ void write(const Cut& cut, i32 feature, Candidate& out) {
   out.scale = cut.scale;
   out.cut = cut.key;
   out.threshold = cut.threshold;
+  out.bin_below = cut.bin_below;
+  out.bin_above = cut.bin_above;
 }
 
 // Running sums on the left of a cut. `add` takes one item's payload, `add_bin` a bin.
@@ -207,12 +249,13 @@ struct Search {
   const NodeView<u32>& node;
   const Problem& p;
   const RowMatrix& rows;
+  const RowCells& cells;
   RowScratch& s;
   i64 n, min_leaf;
   bool exact;
 
   Search(const NodeView<u32>& view, Scratch& scratch)
-      : node(view), p(view.problem), rows(*p.rows), s(scratch.rows), n(view.size()),
+      : node(view), p(view.problem), rows(*p.rows), cells(view.block.rows), s(scratch.rows), n(view.size()),
         min_leaf(std::max<i64>(p.params.min_leaf, 1)), exact(p.exact_rows) {}
 
   const u32* ids() const { return node.block.ids + node.begin; }
@@ -229,7 +272,7 @@ struct Search {
     const u32* id = ids();
     i32 low = kGapKey, high = std::numeric_limits<i32>::min();
     for (i64 i = 0; i < n; ++i) {
-      const i32 key = rows.keys(id[i])[slot];
+      const i32 key = cells.keys(id[i])[slot];
       low = std::min(low, key);
       high = std::max(high, key);
       s.items[i] = item_of(key, payload(id[i]));
@@ -279,7 +322,7 @@ struct Search {
     s.keys.resize(n + kRoom);
     i32 low = kGapKey, high = std::numeric_limits<i32>::min();
     for (i64 i = 0; i < n; ++i) {
-      const i32 key = s.keys[i] = rows.keys(id[i])[slot];
+      const i32 key = s.keys[i] = cells.keys(id[i])[slot];
       low = std::min(low, key);
       high = std::max(high, key);
     }
@@ -307,9 +350,10 @@ struct Search {
   template <class Add>
   void each_chunk(Add&& add) const {
     const u32* id = ids();
+    const bool scattered = !node.block.source && !cells.is_dense(n);
     for (i64 start = 0; start < n; start += kChunk) {
-      const i64 ahead = std::min(start + 2 * kChunk, n);
-      for (i64 i = start + kChunk; i < ahead; ++i) __builtin_prefetch(rows.bins(id[i]));
+      const i64 ahead = scattered ? std::min(start + 2 * kChunk, n) : 0;
+      for (i64 i = start + kChunk; i < ahead; ++i) __builtin_prefetch(cells.bins(id[i]));
       add(id + start, std::min(kChunk, n - start));
     }
   }
@@ -339,20 +383,25 @@ struct TwoClassSearch : Search {
       const i32 c = t.count[id[i]];
       s.tokens[i] = c | (t.label[id[i]] ? c << 16 : 0);
     }
+    double top = -1;
     for (i32 k = 0; k < m; ++k) {
       const i32 slot = p.features[features[k]].slot;
-      for (i64 i = 0; i < n; ++i) s.keys[i] = rows.keys(id[i])[slot];
+      for (i64 i = 0; i < n; ++i) s.keys[i] = cells.keys(id[i])[slot];
       sums_by_pairs(s.keys.data(), s.tokens.data(), n, s.sums.data());
-      const double best = score_pairs(s.sums.data(), n, static_cast<i32>(all),
-                                      static_cast<i32>(ones), s.score.data());
+      std::fill_n(s.sums.data() + n, 4, 0);
+      const double best = score_pairs(s.sums.data(), n, score_of(), s.score.data());
       Cut cut;
       cut.constant = best < 0;
       cut.found = best >= 0;
       cut.gain = 2 * best / static_cast<double>(all);
-      cut.key = kGapKey;
-      const double bar = best * (1 - kTie);
-      for (i64 i = 0; i < n; ++i) {
-        if (s.score[i] >= bar && s.keys[i] < cut.key) cut.key = s.keys[i];
+      // One that an earlier feature beats anyway need not say where it lies.
+      if (best >= top) {
+        top = best;
+        cut.key = kGapKey;
+        const double bar = best * (1 - kTie);
+        for (i64 i = 0; i < n; ++i) {
+          cut.key = std::min(cut.key, s.score[i] >= bar ? s.keys[i] : kGapKey);
+        }
       }
       write(cut, features[k], out[k]);
     }
@@ -362,16 +411,12 @@ struct TwoClassSearch : Search {
     const TargetArrays& t = node.block.target;
     s.table.assign(static_cast<std::size_t>(m) * (kMaxBins + 1), 0);
     u64 token[kChunk];
-    const u8* bins[kChunk];
     each_chunk([&](const u32* id, i64 count) {
-      for (i64 i = 0; i < count; ++i) {
-        token[i] = u64{t.count[id[i]]} << (t.label[id[i]] * 32);
-        bins[i] = rows.bins(id[i]);
-      }
+      for (i64 i = 0; i < count; ++i) token[i] = u64{t.count[id[i]]} << (t.label[id[i]] * 32);
       for (i32 k = 0; k < m; ++k) {
         u64* table = s.table.data() + k * (kMaxBins + 1);
-        const i32 slot = p.features[features[k]].slot;
-        for (i64 i = 0; i < count; ++i) table[bins[i][slot]] += token[i];
+        const BinColumn bins = cells.bins_of(p.features[features[k]].slot, n);
+        for (i64 i = 0; i < count; ++i) table[bins[id[i]]] += token[i];
       }
     });
     double bar = -1;
@@ -391,20 +436,25 @@ struct TwoClassSearch : Search {
     }
   }
 
+  TwoClassScore score_of() const {
+    return {static_cast<double>(all), static_cast<double>(ones)};
+  }
+
   Cut scan_bins(const u64* table, const RowFeature& f) {
     const i64 n_bins = f.n_bins();
-    s.d.resize(kMaxBins + kRoom);
-    s.product.resize(kMaxBins + kRoom);
+    s.sums.resize(kMaxBins + kRoom);
+    s.tokens.resize(kMaxBins + kRoom);
     s.score.resize(kMaxBins + kRoom);
-    i64 w = 0, a = 0;
+    u64 sum = 0;
+    i32 *w = s.sums.data(), *a = s.tokens.data();
     for (i64 b = 0; b < n_bins; ++b) {
-      const i64 ones_here = static_cast<i64>(table[b] >> 32);
-      w += ones_here + static_cast<i64>(table[b] & 0xFFFFFFFFu);
-      a += ones_here;
-      s.d[b] = static_cast<double>(all * a - w * ones);
-      s.product[b] = static_cast<double>(w) * static_cast<double>(all - w);
+      sum += table[b];
+      a[b] = static_cast<i32>(sum >> 32);
+      w[b] = static_cast<i32>(sum) + a[b];
     }
-    const double best = score_bins(s.d.data(), s.product.data(), n_bins, s.score.data());
+    std::fill_n(w + n_bins, 4, 0);
+    std::fill_n(a + n_bins, 4, 0);
+    const double best = score_bins(w, a, n_bins, score_of(), s.score.data());
     Cut cut;
     cut.constant = best < 0;  // all in one bin
     cut.found = best >= 0;
@@ -414,6 +464,7 @@ struct TwoClassSearch : Search {
     i64 b = 0;
     while (s.score[b] < bar) ++b;
     cut.key = f.bin_end[b];
+    set_bins(cut, b, [&](i64 at) { return table[at]; });
     return cut;
   }
 
@@ -448,13 +499,15 @@ struct TwoClassSearch : Search {
     std::copy_n(start, n_bins, end);
     const u32* id = ids();
     for (i64 i = 0; i < n; ++i) {
-      const u8 b = rows.bins(id[i])[slot];
+      const u8 b = cells.bins(id[i])[slot];
       if (start[b] < 0) continue;
-      s.items[end[b]++] = item_of(rows.keys(id[i])[slot], payload(id[i]));
+      s.items[end[b]++] = item_of(cells.keys(id[i])[slot], payload(id[i]));
     }
     BestRatio ratio(kTie);
     ratio.numerator = -1;
     i32 key = 0;
+    i64 key_bin = 0;
+    bool inside = false;
     w = a = 0;
     for (i64 b = 0; b < n_bins; ++b) {
       const i64 ones_here = static_cast<i64>(table[b] >> 32);
@@ -469,7 +522,10 @@ struct TwoClassSearch : Search {
           if (same_key(item[i], item[i + 1])) continue;
           const i64 before = ratio.cut;
           sums.offer(ratio, start[b] + i);
-          if (ratio.cut != before) key = item_key(item[i]);
+          if (ratio.cut == before) continue;
+          key = item_key(item[i]);
+          key_bin = b;
+          inside = true;
         }
       }
       w += here;
@@ -478,12 +534,21 @@ struct TwoClassSearch : Search {
       const i64 before = ratio.cut;
       sums.set(w, a);
       sums.offer(ratio, room + b);
-      if (ratio.cut != before) key = f.bin_end[b];
+      if (ratio.cut == before) continue;
+      key = f.bin_end[b];
+      key_bin = b;
+      inside = false;
     }
     cut.constant = ratio.cut < 0;
     cut.found = ratio.cut >= 0;
     cut.key = key;
-    if (cut.found) cut.gain = sums.gain(ratio.numerator / ratio.denominator);
+    if (!cut.found) return;
+    cut.gain = sums.gain(ratio.numerator / ratio.denominator);
+    if (inside) {
+      cut.bin_below = cut.bin_above = static_cast<i32>(key_bin);
+    } else {
+      set_bins(cut, key_bin, [&](i64 b) { return table[b]; });
+    }
   }
 };
 
@@ -522,7 +587,7 @@ struct ManyClassSearch : Search {
     u32* row_count = s.counts.data() + n_bins * width;
     const u32* id = ids();
     for (i64 i = 0; i < n; ++i) {
-      const u8 b = rows.bins(id[i])[slot];
+      const u8 b = cells.bins(id[i])[slot];
       s.counts[b * width + t.label[id[i]]] += t.count[id[i]];
       ++row_count[b];
     }
@@ -544,6 +609,7 @@ struct ManyClassSearch : Search {
     }
     Cut cut = finish(ratio, sums, [&](i64 at) { return f.bin_end[at]; });
     cut.constant = left == 0 || (left == n && ratio.cut < 0);
+    if (cut.found) set_bins(cut, ratio.cut, [&](i64 b) { return row_count[b]; });
     return cut;
   }
 };
@@ -571,7 +637,7 @@ struct NumberSearch : ManyClassSearch {
     Bin* bin = reinterpret_cast<Bin*>(s.table.data());
     const u32* id = ids();
     for (i64 i = 0; i < n; ++i) {
-      Bin& b = bin[rows.bins(id[i])[slot]];
+      Bin& b = bin[cells.bins(id[i])[slot]];
       b.sum += t.wy[id[i]];
       b.weight += t.count[id[i]];
       ++b.rows;

@@ -85,6 +85,7 @@ void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 see
   Block<u32>& block = *arena.block;
   block.n = n;
   block.codes = shared.codes;
+  block.rows = p.rows->cells();
   block.ids = arena.ids.data();
   arena.small_counts.resize(n);
   for (i64 i = 0; i < n; ++i) arena.small_counts[i] = static_cast<u8>(std::min(arena.counts[i], 255));

@@ -102,6 +102,8 @@ RowMatrix::RowMatrix(const std::vector<Column>& table, const std::vector<i32>& c
   bin_memory_ = Memory(static_cast<std::size_t>(n_rows) * bin_step_);
   keys_ = static_cast<i32*>(key_memory_.data());
   bins_ = static_cast<u8*>(bin_memory_.data());
+  column_memory_ = Memory(static_cast<std::size_t>(n_rows) * w);
+  columns_ = static_cast<u8*>(column_memory_.data());
   look_for_kinds(table, n_threads);
   fill(table, n_threads);
 }
@@ -187,13 +189,14 @@ void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
         i32& key = keys_[row * w + f];
         if (kind != Keys::ranks) key = key_of(column, kind, row);
         const u8 bin = key == kGapKey ? gap_bin : search[f](key);
-        bins_[row * bin_step_ + f] = bin;
+        bins_[row * bin_step_ + f] = columns_[f * n_rows_ + row] = bin;
         if (!values[f].empty()) others[t][f] |= values[f][bin] != key;
       }
     }
   });
   for (i32 f = 0; f < w; ++f) {
     for (const auto& of_thread : others) features[f].bins_are_values &= !of_thread[f];
+    if (features[f].bins_are_values) features[f].bin_end.back() = values[f][features[f].n_bins() - 1];
   }
 }
 

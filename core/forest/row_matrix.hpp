@@ -13,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "../block.hpp"
 #include "../memory.hpp"
 #include "../types.hpp"
 
@@ -64,7 +65,7 @@ class RowMatrix {
   i64 n_rows() const { return n_rows_; }
   i32 width() const { return static_cast<i32>(features.size()); }
   const i32* keys(i64 row) const { return keys_ + row * width(); }
-  const u8* bins(i64 row) const { return bins_ + row * bin_step_; }
+  RowCells cells() const { return {keys_, bins_, columns_, width(), bin_step_, n_rows_, nullptr}; }
 
   std::vector<RowFeature> features;
 
@@ -73,9 +74,9 @@ class RowMatrix {
   void fill(const std::vector<Column>& table, int n_threads);
 
   i64 n_rows_, bin_step_;
-  Memory key_memory_, bin_memory_;
+  Memory key_memory_, bin_memory_, column_memory_;
   i32* keys_ = nullptr;
-  u8* bins_ = nullptr;
+  u8 *bins_ = nullptr, *columns_ = nullptr;
 };
 
 }  // namespace treewright

@@ -1,0 +1,100 @@
+// Blocks of their own for the subtrees of a forest.
+//
+// The rows of a node lie scattered over the table, so that every access to one misses the cache. A
+// subtree of some thousand rows gets a copy of their bins and targets, one of some hundred a copy of
+// their keys too, which the nearest cache holds.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "../problem.hpp"
+
+namespace treewright {
+
+// A copy of some cells in pieces of 16 bytes, the last perhaps beyond them: both have room there, and
+// what is beyond is written again.
+template <class T>
+inline void copy_cell(const T* from, i64 n, T* to) {
+  constexpr i64 kPiece = 16 / sizeof(T);
+  for (i64 k = 0; k < n; k += kPiece) std::memcpy(to + k, from + k, 16);
+}
+
+constexpr i64 kNearBins = 4096;
+constexpr i64 kNearKeys = 256;
+
+// The instances `begin` … `end` of a block, with their keys or without.
+inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>& from, i64 begin,
+                                             i64 end, bool with_keys) {
+  auto block = std::make_shared<Block<u32>>();
+  const i64 n = block->n = end - begin;
+  const u32* picked = from.ids + begin;
+  u32* source = block->template allocate<u32>(n);
+  block->ids = block->template allocate<u32>(n);
+  for (i64 i = 0; i < n; ++i) {
+    source[i] = from.row(picked[i]);
+    block->ids[i] = static_cast<u32>(i);
+  }
+  block->source = source;
+
+  auto pick = [&](const auto* values, i64 width) {
+    using T = std::remove_cv_t<std::remove_reference_t<decltype(*values)>>;
+    if (!values) return static_cast<T*>(nullptr);
+    T* out = block->template allocate<T>(n * width);
+    for (i64 i = 0; i < n; ++i) std::copy_n(values + picked[i] * width, width, out + i * width);
+    return out;
+  };
+  const i64 outputs = p.targets.n_outputs;
+  const TargetArrays& t = from.target;
+  block->target.label = pick(t.label, 1);
+  block->target.weight = pick(t.weight, 1);
+  block->target.count = pick(t.count, 1);
+  block->target.wy = pick(t.wy, outputs);
+  block->target.y = pick(t.y, outputs);
+  for (const FeatureInfo& info : p.features) {
+    if (info.store != Store::coded) continue;
+    block->codes.resize(from.codes.size());
+    with_code_type(info.code_bytes, [&](auto code) {
+      const auto* codes = reinterpret_cast<const decltype(code)*>(from.codes[info.slot]);
+      block->codes[info.slot] = reinterpret_cast<const u8*>(pick(codes, 1));
+    });
+  }
+
+  // Copies cells of a few cache lines each, looking ahead.
+  auto pick_cells = [&](auto&& cell, i64 step) {
+    using T = std::remove_cv_t<std::remove_reference_t<decltype(*cell(0))>>;
+    T* out = block->template allocate<T>(n * step);
+    for (i64 i = 0; i < n; ++i) {
+      const T* ahead = cell(picked[std::min(i + 8, n - 1)]);
+      for (i64 byte = 0; byte < step * static_cast<i64>(sizeof(T)); byte += 64) {
+        __builtin_prefetch(reinterpret_cast<const char*>(ahead) + byte);
+      }
+      copy_cell(cell(picked[i]), step, out + i * step);
+    }
+    return out;
+  };
+  const RowCells& cells = from.rows;
+  block->rows = cells;
+  block->rows.bin_columns = nullptr;
+  block->rows.key_row = source;
+  block->rows.bin_data = pick_cells([&](i64 id) { return cells.bins(id); }, cells.bin_step);
+  if (with_keys) {
+    block->rows.key_data = pick_cells([&](i64 id) { return cells.keys(id); }, cells.key_step);
+    block->rows.key_row = nullptr;
+  }
+  return block;
+}
+
+// Gives a node that is small enough a block of its own, unless it has one.
+inline void move_near(const Problem& p, std::shared_ptr<Block<u32>>& block, i64& begin, i64& end) {
+  const i64 n = end - begin;
+  if (n > kNearBins || block->n <= 2 * n) return;
+  const bool has_bins = block->source, has_keys = has_bins && !block->rows.key_row;
+  if (has_keys || (has_bins && n > kNearKeys)) return;
+  block = row_block(p, *block, begin, end, n <= kNearKeys);
+  begin = 0;
+  end = n;
+}
+
+}  // namespace treewright
