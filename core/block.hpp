@@ -68,7 +68,7 @@ struct RowCells {
   const i32* keys(i64 id) const { return key_data + (key_row ? key_row[id] : id) * key_step; }
   const u8* bins(i64 id) const { return bin_data + id * bin_step; }
   // Whether a pass over `n` instances needs most of a column's cache lines.
-  bool is_dense(i64 n) const { return bin_columns && n * 16 >= n_rows; }
+  bool is_dense(i64 n) const { return bin_columns && n * 64 >= n_rows; }
   BinColumn bins_of(i32 slot, i64 n) const {
     return is_dense(n) ? BinColumn{bin_columns + slot * n_rows, 1} : BinColumn{bin_data + slot, bin_step};
   }

@@ -21,7 +21,7 @@ inline void copy_cell(const T* from, i64 n, T* to) {
   for (i64 k = 0; k < n; k += kPiece) std::memcpy(to + k, from + k, 16);
 }
 
-constexpr i64 kNearBins = 4096;
+constexpr i64 kNearBins = 8192;
 constexpr i64 kNearKeys = 256;
 
 // The instances `begin` … `end` of a block, with their keys or without.
@@ -66,7 +66,7 @@ inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>&
     using T = std::remove_cv_t<std::remove_reference_t<decltype(*cell(0))>>;
     T* out = block->template allocate<T>(n * step);
     for (i64 i = 0; i < n; ++i) {
-      const T* ahead = cell(picked[std::min(i + 8, n - 1)]);
+      const T* ahead = cell(picked[std::min(i + 16, n - 1)]);
       for (i64 byte = 0; byte < step * static_cast<i64>(sizeof(T)); byte += 64) {
         __builtin_prefetch(reinterpret_cast<const char*>(ahead) + byte);
       }

@@ -14,13 +14,28 @@ constexpr i64 kSample = 1 << 15; // rows that the bins are made from
 
 using Keys = RowFeature::Keys;
 
-i32 key_of(const Column& column, Keys kind, i64 row) {
-  if (column.type == ColumnType::code) {
-    const i32 code = column.code(row);
-    return code < 0 ? kGapKey : code;
+i32 key_of_cell(float x) { return x != x ? kGapKey : float_key(x); }
+i32 key_of_cell(double x) { return key_of_cell(static_cast<float>(x)); }
+i32 key_of_cell(i32 code) { return code < 0 ? kGapKey : code; }
+
+// Calls f with a value of the type of a column's cells.
+template <class F>
+void with_cell_type(const Column& column, F&& f) {
+  switch (column.type) {
+    case ColumnType::f32: f(float{}); break;
+    case ColumnType::f64: f(double{}); break;
+    case ColumnType::code: f(i32{}); break;
   }
-  const double x = column.value(row);
-  return x != x ? kGapKey : float_key(static_cast<float>(x));
+}
+
+// Keys of some rows of a column whose keys are not ranks; row(i) is the i-th.
+template <class Row>
+void read_keys(const Column& column, i64 count, Row&& row, i32* keys) {
+  with_cell_type(column, [&](auto type) {
+    for (i64 i = 0; i < count; ++i) {
+      keys[i] = key_of_cell(*reinterpret_cast<const decltype(type)*>(column.at(row(i))));
+    }
+  });
 }
 
 // Rows spread evenly over the table, each at a random place of its stretch.
@@ -33,6 +48,17 @@ std::vector<i64> sampled_rows(i64 n) {
     rows[i] = begin + (end - begin > 1 ? static_cast<i64>(random.below(end - begin)) : 0);
   }
   return rows;
+}
+
+void sort_keys(std::vector<i32>& keys, std::vector<u64>& items, std::vector<u64>& other) {
+  items.resize(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    items[i] = u64{static_cast<u32>(keys[i]) ^ 0x80000000u} << 32;
+  }
+  sort_items(items.data(), static_cast<i64>(items.size()), other);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = static_cast<i32>(static_cast<u32>(items[i] >> 32) ^ 0x80000000u);
+  }
 }
 
 // Ends of at most kMaxBins bins of about equal size, from sorted keys; perhaps one per value.
@@ -68,10 +94,15 @@ struct BinSearch {
     std::fill(std::begin(ends), std::end(ends), kGapKey);
     std::copy(feature.bin_end.begin(), feature.bin_end.end() - 1, ends);
   }
-  u8 operator()(i32 key) const {
-    u32 at = 0;
-    for (u32 step = 128; step; step /= 2) at += ends[at + step - 1] < key ? step : 0;
-    return static_cast<u8>(at);
+  void run(const i32* keys, i64 count, u8* bins) const {
+    for (i64 i = 0; i < count; ++i) {
+      const i32 key = keys[i];
+      u32 at = 0;
+      for (u32 step = 128; step; step /= 2) {
+        at += step & -static_cast<u32>(ends[at + step - 1] < key);
+      }
+      bins[i] = static_cast<u8>(at);
+    }
   }
 };
 
@@ -110,65 +141,91 @@ RowMatrix::RowMatrix(const std::vector<Column>& table, const std::vector<i32>& c
 
 // Which columns are floats, whatever their type, and which have gaps.
 void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) {
-  enum : u8 { gap = 1, wide = 2 };
   const i64 tiles = (n_rows_ + kTile - 1) / kTile;
-  std::vector<std::vector<u8>> found(std::max(1, n_threads), std::vector<u8>(features.size(), 0));
+  struct Found {
+    bool gap = false, wide = false;
+  };
+  std::vector<std::vector<Found>> found(std::max(1, n_threads), std::vector<Found>(features.size()));
   parallel_for(tiles, n_threads, [&](i64 tile, int t) {
     const i64 end = std::min(n_rows_, (tile + 1) * kTile);
     for (std::size_t f = 0; f < features.size(); ++f) {
       const Column& column = table[features[f].column];
-      u8 flags = 0;
-      for (i64 row = tile * kTile; row < end; ++row) {
-        if (column.type == ColumnType::code) {
-          flags |= column.code(row) < 0 ? gap : 0;
-        } else {
-          const double x = column.value(row);
-          flags |= x != x ? gap : static_cast<double>(static_cast<float>(x)) != x ? wide : 0;
+      bool gap = false, wide = false;
+      with_cell_type(column, [&](auto type) {
+        using Cell = decltype(type);
+        for (i64 row = tile * kTile; row < end; ++row) {
+          const Cell x = *reinterpret_cast<const Cell*>(column.at(row));
+          if constexpr (std::is_same_v<Cell, i32>) {
+            gap |= x < 0;
+          } else {
+            gap |= x != x;
+            wide |= x == x && static_cast<Cell>(static_cast<float>(x)) != x;
+          }
         }
-      }
-      found[t][f] |= flags;
+      });
+      found[t][f].gap |= gap;
+      found[t][f].wide |= wide;
     }
   });
   for (std::size_t f = 0; f < features.size(); ++f) {
-    u8 flags = 0;
-    for (const auto& of_thread : found) flags |= of_thread[f];
-    features[f].has_gaps = flags & gap;
+    Found all;
+    for (const auto& of_thread : found) {
+      all.gap |= of_thread[f].gap;
+      all.wide |= of_thread[f].wide;
+    }
+    features[f].has_gaps = all.gap;
     features[f].kind = table[features[f].column].type == ColumnType::code ? Keys::codes
-                       : flags & wide                                      ? Keys::ranks
+                       : all.wide                                          ? Keys::ranks
                                                                            : Keys::floats;
   }
 }
 
-void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
-  const i32 w = width();
+// The keys of a column that are ranks, and its distinct values.
+void RowMatrix::rank_values(const Column& column, i32 f, SortBuffers& buffers) {
+  RowFeature& feature = features[f];
+  const Ranking ranking = rank_column(column, n_rows_, buffers);
+  const RankedRow* items = buffers.items.data();
+  feature.values.reserve(ranking.n_distinct);
+  for (u32 i = 0; i < n_rows_; ++i) {
+    const bool known = i < ranking.n_known;
+    if (known && (!i || items[i].rank != items[i - 1].rank)) {
+      feature.values.push_back(column.value(items[i].row));
+    }
+    keys_[static_cast<i64>(items[i].row) * width() + f] =
+        known ? static_cast<i32>(items[i].rank) : kGapKey;
+  }
+}
+
+// The bins of each feature, from a sample of its keys.
+void RowMatrix::make_bins(const std::vector<Column>& table, int n_threads) {
   const std::vector<i64> sample = sampled_rows(n_rows_);
-  std::vector<SortBuffers> buffers(std::max(1, n_threads));
-  parallel_for(w, n_threads, [&](i64 f, int t) {
+  const i64 count = static_cast<i64>(sample.size());
+  struct Buffers {
+    SortBuffers ranks;
+    std::vector<i32> keys;
+    std::vector<u64> items, other;
+  };
+  std::vector<Buffers> buffers(std::max(1, n_threads));
+  parallel_for(width(), n_threads, [&](i64 f, int t) {
     RowFeature& feature = features[f];
     const Column& column = table[feature.column];
+    Buffers& b = buffers[t];
+    b.keys.resize(count);
     if (feature.kind == Keys::ranks) {
-      const Ranking ranking = rank_column(column, n_rows_, buffers[t]);
-      const RankedRow* items = buffers[t].items.data();
-      feature.values.reserve(ranking.n_distinct);
-      for (u32 i = 0; i < n_rows_; ++i) {
-        const bool known = i < ranking.n_known;
-        if (known && (!i || items[i].rank != items[i - 1].rank)) {
-          feature.values.push_back(column.value(items[i].row));
-        }
-        keys_[static_cast<i64>(items[i].row) * w + f] =
-            known ? static_cast<i32>(items[i].rank) : kGapKey;
-      }
+      rank_values(column, static_cast<i32>(f), b.ranks);
+      for (i64 i = 0; i < count; ++i) b.keys[i] = keys_[sample[i] * width() + f];
+    } else {
+      read_keys(column, count, [&](i64 i) { return sample[i]; }, b.keys.data());
     }
-    std::vector<i32> keys;
-    keys.reserve(sample.size());
-    for (const i64 row : sample) {
-      const i32 key = feature.kind == Keys::ranks ? keys_[row * w + f]
-                                                  : key_of(column, feature.kind, row);
-      if (key != kGapKey) keys.push_back(key);
-    }
-    std::sort(keys.begin(), keys.end());
-    feature.bin_end = bin_ends(keys, feature.bins_are_values);
+    std::erase(b.keys, kGapKey);
+    sort_keys(b.keys, b.items, b.other);
+    feature.bin_end = bin_ends(b.keys, feature.bins_are_values);
   });
+}
+
+void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
+  const i32 w = width();
+  make_bins(table, n_threads);
   // Whether the bins of a feature hold one value each, which the sample alone does not tell.
   std::vector<std::vector<i32>> values(w);
   for (i32 f = 0; f < w; ++f) {
@@ -180,18 +237,26 @@ void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
   std::vector<std::vector<u8>> others(std::max(1, n_threads), std::vector<u8>(w, 0));
   const std::vector<BinSearch> search(features.begin(), features.end());
   parallel_for((n_rows_ + kTile - 1) / kTile, n_threads, [&](i64 tile, int t) {
-    const i64 end = std::min(n_rows_, (tile + 1) * kTile);
+    const i64 start = tile * kTile, count = std::min(n_rows_ - start, kTile);
+    i32 keys[kTile];
     for (i32 f = 0; f < w; ++f) {
-      const Keys kind = features[f].kind;
-      const Column& column = table[features[f].column];
-      const u8 gap_bin = static_cast<u8>(features[f].n_bins());
-      for (i64 row = tile * kTile; row < end; ++row) {
-        i32& key = keys_[row * w + f];
-        if (kind != Keys::ranks) key = key_of(column, kind, row);
-        const u8 bin = key == kGapKey ? gap_bin : search[f](key);
-        bins_[row * bin_step_ + f] = columns_[f * n_rows_ + row] = bin;
-        if (!values[f].empty()) others[t][f] |= values[f][bin] != key;
+      i32* own = keys_ + start * w + f;
+      if (features[f].kind == Keys::ranks) {
+        for (i64 i = 0; i < count; ++i) keys[i] = own[i * w];
+      } else {
+        read_keys(table[features[f].column], count, [&](i64 i) { return start + i; }, keys);
+        for (i64 i = 0; i < count; ++i) own[i * w] = keys[i];
       }
+      u8* bins = columns_ + f * n_rows_ + start;
+      search[f].run(keys, count, bins);
+      if (features[f].has_gaps) {
+        const u8 gap_bin = static_cast<u8>(features[f].n_bins());
+        for (i64 i = 0; i < count; ++i) bins[i] = keys[i] == kGapKey ? gap_bin : bins[i];
+      }
+      for (i64 i = 0; i < count; ++i) bins_[(start + i) * bin_step_ + f] = bins[i];
+      bool other = false;
+      for (i64 i = 0; !values[f].empty() && i < count; ++i) other |= values[f][bins[i]] != keys[i];
+      others[t][f] |= other;
     }
   });
   for (i32 f = 0; f < w; ++f) {

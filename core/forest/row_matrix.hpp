@@ -15,6 +15,7 @@
 
 #include "../block.hpp"
 #include "../memory.hpp"
+#include "../sort.hpp"
 #include "../types.hpp"
 
 namespace treewright {
@@ -71,6 +72,8 @@ class RowMatrix {
 
  private:
   void look_for_kinds(const std::vector<Column>& table, int n_threads);
+  void make_bins(const std::vector<Column>& table, int n_threads);
+  void rank_values(const Column& column, i32 f, SortBuffers& buffers);
   void fill(const std::vector<Column>& table, int n_threads);
 
   i64 n_rows_, bin_step_;
