@@ -76,7 +76,6 @@ class Marker {
   // By the keys of a feature that is kept by row.
   template <class Id>
   void mark_rows(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) {
-    Block<Id>& block = view.block;
     const FeatureInfo& info = p_.features[c.feature];
     const RowFeature& feature = p_.rows->features[info.slot];
     const bool only_gaps = c.kind == CandidateKind::only_gaps;
@@ -336,7 +335,7 @@ class Marker {
     i64 count = 0;
     bool fractional = false;
     bool some_stay = false;
-    bool surrogates_later = false;  // nothing waits for them: see NodeSplitter::apply_plain
+    bool surrogates_later = false;  // nothing waits for them: see SplitApplication
     std::vector<Surrogate> surrogates;
   };
 
