@@ -6,7 +6,8 @@
 
 #include "forest/row_block.hpp"
 #include "ledger.hpp"
-#include "node_splitter.hpp"
+#include "split_application.hpp"
+#include "split_search.hpp"
 
 namespace treewright {
 namespace {
@@ -22,18 +23,20 @@ constexpr i64 kKeptEntries = i64{1} << 18;
 constexpr i64 kKeptNodes = 64;
 
 // The order in which nodes are split.
-class Grower : private NodeSplitter {
+class Grower {
  public:
-  using NodeSplitter::NodeSplitter;
+  Grower(Problem& p, const GrowOptions& options) : p_(p), o_(options), growth_(p, options) {}
 
   Grown run() {
-    Pending root = make_root();
-    grown_.lists.push_back(new_list());
+    Pending root = growth_.make_root();
+    grown_.lists.push_back(growth_.new_list());
     NodeList& list = grown_.lists[0];
     list.add(1);
     std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
     list[0].n_samples = static_cast<i32>(root.size());
-    with_block(root, [&](auto id) { describe(*block_of<decltype(id)>(root), root, list); });
+    with_block(root, [&](auto id) {
+      children_.describe(*block_of<decltype(id)>(root), root, list);
+    });
     if (!is_terminal(p_, list, 0, 0)) {
       p_.params.max_leaves > 0 ? best_first(std::move(root), list)
                                : depth_first(std::move(root), list);
@@ -43,23 +46,25 @@ class Grower : private NodeSplitter {
 
   // Scores every feature at the root, with surrogates of `primary` if asked.
   std::vector<std::pair<Candidate, Split>> score_all(i32 primary, std::vector<Surrogate>* found) {
-    Pending root = make_root();
+    Pending root = growth_.make_root();
+    Scratch& scratch = growth_.buffers[0];
+    Marker marker(p_, o_.chooser);
     std::vector<std::pair<Candidate, Split>> out;
     with_block(root, [&](auto id) {
       using Id = decltype(id);
-      NodeView<Id> view = view_of<Id>(root, p_.total.data(), scratch_[0]);
+      NodeView<Id> view = growth_.view_of<Id>(root, p_.total.data(), scratch);
       for (i32 f = 0; f < p_.n_features(); ++f) {
         Candidate c;
         c.feature = f;
-        if (!p_.features[f].constant) c = o_.chooser->best(view, f, scratch_[0]);
+        if (!p_.features[f].constant) c = o_.chooser->best(view, f, scratch);
         Split split;
         if (c.kind != CandidateKind::none) {
-          marker_.mark(view, c, split, scratch_[0]);
-          split.gain = c.gain * gain_unit_;
+          marker.mark(view, c, split, scratch);
+          split.gain = c.gain * growth_.gain_unit;
           if (f == primary && found && split.n_branches == 2) {
-            *found = find_surrogates(view, f, *root.active, scratch_[0].marked, {},
+            *found = find_surrogates(view, f, *root.active, scratch.marked, {},
                                      [&](i64 n, auto&& search) {
-                                       for (i64 i = 0; i < n; ++i) search(i, scratch_[0]);
+                                       for (i64 i = 0; i < n; ++i) search(i, scratch);
                                      });
           }
         }
@@ -70,15 +75,14 @@ class Grower : private NodeSplitter {
   }
 
  private:
-
   // Chooses and applies; children that can be split again go to `children`.
   void split_node(Pending& node, NodeList& list, bool shared, Scratch& scratch,
                   std::vector<Pending>& children, FindLater* later = nullptr) {
     with_block(node, [&](auto id) {
       using Id = decltype(id);
       Chosen chosen;
-      if (choose<Id>(node, list, shared, scratch, chosen)) {
-        apply<Id>(node, chosen, list, shared, scratch, children, later);
+      if (search_.choose<Id>(node, list, shared, scratch, chosen)) {
+        application_.apply<Id>(node, chosen, list, shared, scratch, children, later);
       }
     });
   }
@@ -86,7 +90,7 @@ class Grower : private NodeSplitter {
   void depth_first(Pending root, NodeList& list) {
     const int threads = o_.ask || (o_.chooser && o_.chooser->needs_gil()) ? 1 : p_.params.n_threads;
     if (threads <= 1) {
-      subtree(std::move(root), list, scratch_[0], true);
+      subtree(std::move(root), list, growth_.buffers[0], true);
       return;
     }
     // Below this size a node is worth more to one thread than its features are to all.
@@ -105,16 +109,16 @@ class Grower : private NodeSplitter {
       if (large.empty()) break;
       Pending node = std::move(large.back());
       large.pop_back();
-      split_node(node, list, true, scratch_[0], next);
-      poll(0);
+      split_node(node, list, true, growth_.buffers[0], next);
+      growth_.poll(0);
     }
     queue_.run(
         threads,
         [&](Subtree task, int t) {
-          subtree(std::move(task.root), *task.list, scratch_[t], t == 0);
+          subtree(std::move(task.root), *task.list, growth_.buffers[t], t == 0);
           task.list->shrink();
         },
-        [&] { poll(0); });
+        [&] { growth_.poll(0); });
   }
 
   // Lets any thread grow a node, into a list of its own.
@@ -124,7 +128,7 @@ class Grower : private NodeSplitter {
     {
       std::lock_guard<std::mutex> guard(lists_lock_);
       number = static_cast<i32>(grown_.lists.size());
-      own = &grown_.lists.emplace_back(new_list());
+      own = &grown_.lists.emplace_back(growth_.new_list());
     }
     const i64 at = node.record;
     own->add(1);
@@ -145,7 +149,7 @@ class Grower : private NodeSplitter {
     stack.push_back(std::move(root));
     auto drop = [&](i64 count) {
       for (; count > 0; --count) {
-        done_.fetch_add(stack.back().size(), std::memory_order_relaxed);
+        growth_.count_done(stack.back().size());
         stack.pop_back();
       }
     };
@@ -153,7 +157,7 @@ class Grower : private NodeSplitter {
       Pending node = std::move(stack.back());
       stack.pop_back();
       if (priced && !ledger.take(node.record)) {
-        done_.fetch_add(node.size(), std::memory_order_relaxed);
+        growth_.count_done(node.size());
         drop(ledger.stays_leaf(node.record));
         continue;
       }
@@ -194,9 +198,9 @@ class Grower : private NodeSplitter {
         stack.erase(stack.begin());
       }
       if (may_poll) {
-        poll(before - open);
+        growth_.poll(before - open);
       } else {
-        done_.fetch_add(before - open, std::memory_order_relaxed);
+        growth_.count_done(before - open);
       }
     }
   }
@@ -213,6 +217,7 @@ class Grower : private NodeSplitter {
 
   // Best first: the node whose split gains most is split next, up to max_leaves.
   void best_first(Pending root, NodeList& list) {
+    Scratch& scratch = growth_.buffers[0];
     struct Open {
       Pending node;
       Chosen chosen;
@@ -228,7 +233,7 @@ class Grower : private NodeSplitter {
       item->node = std::move(node);
       bool found = false;
       with_block(item->node, [&](auto id) {
-        found = choose<decltype(id)>(item->node, list, true, scratch_[0], item->chosen);
+        found = search_.choose<decltype(id)>(item->node, list, true, scratch, item->chosen);
       });
       if (!found) return;
       if (item->chosen.external) item->chosen.candidate.gain = item->chosen.split.gain;
@@ -243,13 +248,14 @@ class Grower : private NodeSplitter {
       queue.pop();
       const i64 before = list.size();
       with_block(open[at]->node, [&](auto id) {
-        apply<decltype(id)>(open[at]->node, open[at]->chosen, list, true, scratch_[0], next);
+        application_.apply<decltype(id)>(open[at]->node, open[at]->chosen, list, true, scratch,
+                                         next);
       });
       open[at].reset();
       leaves += list.size() - before - 1;
       for (Pending& node : next) consider_node(std::move(node));
       next.clear();
-      poll(0);
+      growth_.poll(0);
     }
   }
 
@@ -258,6 +264,13 @@ class Grower : private NodeSplitter {
     NodeList* list = nullptr;
   };
 
+  Problem& p_;
+  const GrowOptions& o_;
+  Growth growth_;
+  NodeTables tables_{growth_};
+  Children children_{growth_};
+  SplitSearch search_{growth_, tables_};
+  SplitApplication application_{growth_, tables_, children_};
   Grown grown_;
   std::mutex lists_lock_;
   TaskQueue<Subtree> queue_;

@@ -362,7 +362,7 @@ class Marker {
     i64 count = 0;
     bool fractional = false;
     bool some_stay = false;
-    bool surrogates_later = false;  // nothing waits for them: see NodeSplitter::apply_plain
+    bool surrogates_later = false;  // nothing waits for them: see SplitApplication
     std::vector<Surrogate> surrogates;
   };
 

@@ -1,0 +1,51 @@
+// Fractional descent: a gap goes down every branch with a share of its weight.
+#pragma once
+
+#include <vector>
+
+#include "choose/chooser.hpp"
+#include "pending.hpp"
+
+namespace treewright {
+
+// Instances of one child under fractional descent, and the share of their weight that it takes.
+template <class Id>
+struct Part {
+  std::vector<Id> ids;
+  std::vector<double> share;
+};
+
+// Gaps go down every branch with the branch's share of the known weight.
+template <class Id>
+std::vector<Part<Id>> share_out(const Pending& node, const Block<Id>& block, i32 n_branches,
+                                const Scratch& scratch) {
+  const bool wide = scratch.is_wide;
+  auto branch = [&](Id id) {
+    return wide ? scratch.wide[id] : scratch.side[id] == kUndecided ? -1 : scratch.side[id];
+  };
+  std::vector<double> share(n_branches, 0);
+  double total = 0;
+  for (i64 i = node.begin; i < node.end; ++i) {
+    const Id id = block.ids[i];
+    const i32 b = branch(id);
+    if (b < 0) continue;
+    share[b] += instance_weight(block.target, id);
+    total += instance_weight(block.target, id);
+  }
+  std::vector<Part<Id>> parts(n_branches);
+  auto send = [&](i32 b, Id id, double s) {
+    parts[b].ids.push_back(id);
+    parts[b].share.push_back(s);
+  };
+  for (i64 i = node.begin; i < node.end; ++i) {
+    const Id id = block.ids[i];
+    const i32 own = branch(id);
+    if (own >= 0) send(own, id, 1.0);
+    for (i32 b = 0; own < 0 && b < n_branches; ++b) {
+      if (share[b] > 0) send(b, id, share[b] / total);
+    }
+  }
+  return parts;
+}
+
+}  // namespace treewright

@@ -1,0 +1,215 @@
+// Carrying a split out: instances are marked and moved, children described.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "children.hpp"
+#include "extract.hpp"
+#include "fractional.hpp"
+#include "kept_node.hpp"
+#include "mark.hpp"
+#include "node_tables.hpp"
+#include "stopping.hpp"
+
+namespace treewright {
+
+// Finds the surrogates of a split, once it is known that it stays.
+using FindLater = std::function<void()>;
+
+class SplitApplication {
+ public:
+  SplitApplication(Growth& growth, NodeTables& tables, const Children& children)
+      : g_(growth),
+        p_(growth.p),
+        o_(growth.options),
+        tables_(tables),
+        children_(children),
+        marker_(growth.p, growth.options.chooser) {}
+
+  // Splits a node: marks, decides gaps, makes the children's records and moves the instances.
+  // Children that can be split again are appended to `children`. With `later`, surrogates that
+  // nothing waits for are left to it.
+  template <class Id>
+  void apply(Pending& node, Chosen& chosen, NodeList& list, bool shared, Scratch& scratch,
+             std::vector<Pending>& children, FindLater* later = nullptr) {
+    const NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
+    Split split;
+    if (chosen.external) {
+      split = std::move(chosen.split);
+      marker_.mark_external(view, split, scratch);
+    } else {
+      marker_.mark(view, chosen.candidate, split, scratch);
+      split.gain = chosen.candidate.gain * g_.gain_unit;
+    }
+    auto each = [&](i64 n, auto&& work) { g_.for_each(n, node.size(), shared, scratch, work); };
+    Marker::GapDecision gaps =
+        marker_.decide_gaps(view, chosen, split, *node.active, later, scratch, each);
+    list.set_split(node.record, split, gaps.count);
+    list.set_surrogates(node.record, gaps.surrogates);
+    if (gaps.fractional) {
+      apply_fractional<Id>(node, split, list, scratch, children);
+    } else {
+      apply_plain<Id>(node, split, gaps, list, shared, scratch, children, later);
+    }
+  }
+
+ private:
+  template <class Id>
+  void apply_plain(Pending& node, const Split& split, const Marker::GapDecision& gaps,
+                   NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children,
+                   FindLater* later) {
+    Block<Id>& block = *block_of<Id>(node);
+    const i64 n = node.size();
+    Branches branches;
+    branches.n = split.n_branches;
+    branches.some_stay = gaps.some_stay;
+    branches.narrow = scratch.side.data();
+    if (scratch.is_wide) branches.wide = scratch.wide.data();
+    Id* ids = block.ids + node.begin;
+    std::vector<i64> sizes(split.n_branches + 1, 0);
+    if (gaps.count) {
+      for (i64 i = 0; i < n; ++i) ++sizes[branches.of(ids[i])];
+    } else {
+      std::copy(scratch.marked.count.begin(), scratch.marked.count.end(), sizes.begin());
+    }
+    const bool two = split.n_branches == 2 && !gaps.some_stay;
+    if (two && !scratch.marked.moved) {
+      partition_two(ids, n, branches.narrow, true, true, scratch.bytes);
+    } else if (!two) {
+      partition_many(ids, n, branches, sizes, scratch.bytes);
+    }
+    const i64 first = children_.add_children(list, node.record, split.n_branches);
+    std::vector<Pending> kids(split.n_branches);
+    i64 begin = node.begin;
+    for (i32 b = 0; b < split.n_branches; ++b) {
+      Pending& kid = kids[b] = children_.child_of(node, first + b, b);
+      kid.begin = begin;
+      kid.end = begin += sizes[b];
+      list[kid.record].n_samples = static_cast<i32>(kid.size());
+    }
+    children_.add_stats(block, node, kids, gaps.some_stay, scratch.marked, list);
+    for (const Pending& kid : kids) children_.describe(block, kid, list);
+    children_.bound(node, split, list, first, kids);
+    for (const Pending& kid : kids) children_.clip(kid, list);
+    std::vector<bool> keep(split.n_branches);
+    bool any = false, tables = gaps.surrogates_later && !later;
+    for (i32 b = 0; b < split.n_branches; ++b) {
+      keep[b] = kids[b].size() > 0 && !is_terminal(p_, list, first + b, node.depth + 1);
+      any = any || keep[b];
+      tables = tables || (keep[b] && tables_.pay(kids[b].size()));
+    }
+    if (two && tables && !node.tables.empty()) tables_.share<Id>(node, kids, shared, scratch);
+    if (gaps.surrogates_later && later) {
+      *later = keep_for_later<Id>(node, split, kids, list, scratch);
+    } else if (gaps.surrogates_later) {
+      find_now<Id>(node, split, kids, list, shared, scratch);
+    }
+    if (!any) return;
+    move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
+    const Active below = children_.active_below(node, split.feature);
+    for (i32 b = 0; b < split.n_branches; ++b) {
+      if (!keep[b]) continue;
+      block_of<Id>(kids[b]) = block_of<Id>(node);
+      kids[b].active = below;
+      if (!tables_.pay(kids[b].size())) kids[b].tables = {};
+      children_.drop_constants<Id>(kids[b]);
+      if (!o_.ask && kids[b].active->empty()) continue;
+      children.push_back(std::move(kids[b]));
+    }
+  }
+
+  // Surrogates of a split that decided every instance, from the tables of its children.
+  template <class Id>
+  void find_now(Pending& node, const Split& split, const std::vector<Pending>& kids,
+                NodeList& list, bool shared, Scratch& scratch) {
+    const NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
+    auto each = [&](i64 n, auto&& work) { g_.for_each(n, node.size(), shared, scratch, work); };
+    list.set_surrogates(node.record,
+                        find_surrogates(view, split.feature, *node.active, scratch.marked,
+                                        {kids[0].tables.data(), kids[1].tables.data()}, each));
+  }
+
+  template <class Id>
+  FindLater keep_for_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
+                           NodeList& list, Scratch& scratch) {
+    auto kept = std::make_shared<KeptNode<Id>>(
+        g_.view_of<Id>(node, list.stats_of(node.record), scratch), block_of<Id>(node), node.active,
+        scratch.marked, kids[0].tables, kids[1].tables);
+    return [this, kept, record = node.record, primary = split.feature, &list, &scratch] {
+      list.set_surrogates(record, kept->surrogates(p_, list.stats_of(record), primary, scratch));
+    };
+  }
+
+  template <class Id>
+  void move_entries(Pending& node, const Split& split, const Branches& branches,
+                    const std::vector<i64>& sizes, const std::vector<bool>& keep, bool two,
+                    bool shared, Scratch& scratch) {
+    Block<Id>& block = *block_of<Id>(node);
+    const i64 n = node.size();
+    std::vector<i32> move;
+    for (i32 f : *node.active) {
+      // The split feature is in order already unless gaps or a reversal moved something.
+      const bool ordered = f == split.feature && two && !p_.features[f].has_gaps;
+      if (p_.features[f].store == Store::sorted && !ordered) move.push_back(f);
+    }
+    g_.for_each(static_cast<i64>(move.size()), n, shared, scratch, [&](i64 i, Scratch& s) {
+      Entry<Id>* entries = block.entries[p_.features[move[i]].slot] + node.begin;
+      if (two) {
+        partition_two(entries, n, branches.narrow, keep[0], keep[1], s.bytes);
+      } else {
+        partition_many(entries, n, branches, sizes, s.bytes);
+      }
+    });
+  }
+
+  // Only children that are split again need a block of their own.
+  template <class Id>
+  void apply_fractional(Pending& node, const Split& split, NodeList& list, Scratch& scratch,
+                        std::vector<Pending>& children) {
+    Block<Id>& block = *block_of<Id>(node);
+    const std::vector<Part<Id>> parts = share_out(node, block, split.n_branches, scratch);
+    const i64 first = children_.add_children(list, node.record, split.n_branches);
+    const Active below = children_.active_below(node, split.feature);
+    std::vector<Pending> kids(split.n_branches);
+    for (i32 b = 0; b < split.n_branches; ++b) {
+      Pending& kid = kids[b] = children_.child_of(node, first + b, b);
+      kid.active = below;
+      kid.end = static_cast<i64>(parts[b].ids.size());
+      list[kid.record].n_samples = static_cast<i32>(kid.size());
+      if (!kid.size()) continue;
+      i64* stats = list.stats_of(kid.record);
+      if (p_.is_classification()) {
+        for (i64 i = 0; i < kid.end; ++i) {
+          const Id id = parts[b].ids[i];
+          stats[block.target.label[id]] += shared_weight(block.target.weight[id], parts[b].share[i]);
+        }
+        if (is_terminal(p_, list, kid.record, kid.depth)) continue;
+      }
+      block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, parts[b].ids,
+                                      parts[b].share.data(), *node.active, scratch);
+      if (p_.is_classification()) continue;
+      for (i64 i = 0; i < kid.end; ++i) add_any(p_, block_of<Id>(kid)->target, i, stats);
+      children_.describe(*block_of<Id>(kid), kid, list);
+    }
+    children_.bound(node, split, list, first, kids);
+    for (const Pending& kid : kids) children_.clip(kid, list);
+    for (i32 b = 0; b < split.n_branches; ++b) {
+      if (!block_of<Id>(kids[b]) || is_terminal(p_, list, first + b, node.depth + 1)) continue;
+      children_.drop_constants<Id>(kids[b]);
+      if (!o_.ask && kids[b].active->empty()) continue;
+      children.push_back(std::move(kids[b]));
+    }
+  }
+
+  Growth& g_;
+  const Problem& p_;
+  const GrowOptions& o_;
+  NodeTables& tables_;
+  const Children& children_;
+  Marker marker_;
+};
+
+}  // namespace treewright

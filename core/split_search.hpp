@@ -1,0 +1,187 @@
+// Choosing the split of a node: which features are scored, and which candidate wins.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "mark.hpp"
+#include "node_tables.hpp"
+
+namespace treewright {
+
+class SplitSearch {
+ public:
+  SplitSearch(Growth& growth, NodeTables& tables)
+      : g_(growth), p_(growth.p), o_(growth.options), tables_(tables) {}
+
+  // False: nothing is worth a split.
+  template <class Id>
+  bool choose(Pending& node, NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
+    if (o_.ask) return ask_python<Id>(node, list, chosen);
+    if (node.tables.empty() && tables_.pay(node.size())) {
+      node.tables = tables_.make(*block_of<Id>(node), node, *node.active, shared, scratch);
+    }
+    NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
+    const i32 n = static_cast<i32>(node.active->size());
+    const i32 wanted = draws(node) ? p_.params.max_features : n;
+    // Of equal splits the feature that was drawn first wins. In column order the first columns would
+    // have every tie of a small node, and their importances would grow with it.
+    Philox random(p_.params.seed, node.path);
+    if (wanted < n) {
+      scratch.order = *node.active;
+      for (i32 i = 0; i < wanted; ++i) draw_feature(scratch.order, i, random);
+    }
+    const std::vector<i32>& order = wanted < n ? scratch.order : *node.active;
+    Candidate best;
+    const bool in_parallel =
+        shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork;
+    if (p_.rows) {
+      best = best_of_rows(node, view, order.data(), wanted, scratch);
+    } else if (in_parallel || o_.chooser->picks()) {
+      std::vector<Candidate> found(n);
+      g_.for_each(wanted, node.size(), in_parallel, scratch, [&](i64 i, Scratch& s) {
+        found[i] = o_.chooser->best(view, order[i], s);
+      });
+      best = winner_of(found);
+    } else {
+      // No split gains more than all impurity there is; one that does ends the search.
+      const double enough = most_gain(view, list[node.record]) * (1 - 1e-13);
+      for (i32 i = 0; i < wanted && best.gain < enough; ++i) {
+        const Candidate candidate = o_.chooser->best(view, order[i], scratch);
+        if (candidate.beats(best)) best = candidate;
+        view.to_beat = std::max(0.0, best.gain);
+      }
+    }
+    // A draw without any admissible split goes on until there is one, unless that makes a leaf.
+    const i32 most = p_.params.redraw ? n : wanted;
+    for (i32 i = wanted; i < most && best.kind == CandidateKind::none && !o_.chooser->picks();
+         ++i) {
+      draw_feature(scratch.order, i, random);
+      best = p_.rows ? best_of_rows(node, view, order.data() + i, 1, scratch)
+                     : o_.chooser->best(view, order[i], scratch);
+    }
+    if (best.kind == CandidateKind::none) return false;
+    const double noise = 1e-15 * best.scale * 8;
+    if (best.gain <= noise) {
+      if (!p_.params.zero_gain || best.gain < -noise) return false;
+      best.gain = 0;
+    }
+    if (best.gain * g_.gain_unit < p_.params.min_gain) return false;
+    chosen.candidate = best;
+    return true;
+  }
+
+ private:
+  bool draws(const Pending& node) const {
+    return p_.params.max_features > 0 &&
+           p_.params.max_features < static_cast<i32>(node.active->size());
+  }
+
+  // Brings feature `at` of a draw to its place; the draw depends on the node's path alone.
+  static void draw_feature(std::vector<i32>& order, std::size_t at, Philox& random) {
+    std::swap(order[at], order[at + random.below32(static_cast<u32>(order.size() - at))]);
+  }
+
+  // The best of some features where ordered ones are kept by row. Those that do not vary are not
+  // drawn again below the node.
+  template <class Id>
+  Candidate best_of_rows(Pending& node, const NodeView<Id>& view, const i32* features, i32 n,
+                         Scratch& scratch) {
+    std::vector<i32>& plain = scratch.plain;
+    plain.clear();
+    for (i32 i = 0; i < n; ++i) {
+      const FeatureInfo& info = p_.features[features[i]];
+      if (info.store == Store::rows && !info.has_gaps) plain.push_back(features[i]);
+    }
+    i32 done = 0;
+    if constexpr (sizeof(Id) == 4) {
+      const i32 m = static_cast<i32>(plain.size());
+      scratch.of_plain.resize(m);
+      if (m && o_.chooser->best_of_rows(view, plain.data(), m, scratch, scratch.of_plain.data())) {
+        done = m;
+      }
+    }
+    if (done < n) {
+      scratch.found.resize(n);
+      for (i32 i = 0, next = 0; i < n; ++i) {
+        scratch.found[i] = next < done && plain[next] == features[i]
+                               ? scratch.of_plain[next++]
+                               : o_.chooser->best(view, features[i], scratch);
+      }
+    }
+    const std::vector<Candidate>& found = done < n ? scratch.found : scratch.of_plain;
+    const bool constants =
+        std::any_of(found.begin(), found.end(), [](const Candidate& c) { return c.constant; });
+    if (constants && p_.params.redraw) {
+      auto left = std::make_shared<std::vector<i32>>(*node.active);
+      for (const Candidate& c : found) {
+        if (c.constant) std::erase(*left, c.feature);
+      }
+      node.active = left;
+    }
+    return winner_of(found);
+  }
+
+  Candidate winner_of(const std::vector<Candidate>& found) const {
+    Candidate best;
+    if (o_.chooser->picks()) {
+      const i64 winner = o_.chooser->pick(found);
+      return winner < 0 ? best : found[winner];
+    }
+    const Candidate* winner = &best;
+    for (const Candidate& candidate : found) {
+      if (candidate.beats(*winner)) winner = &candidate;
+    }
+    return *winner;
+  }
+
+  // The gain of a split into pure children. Only small nodes have a chance to find one.
+  template <class Id>
+  double most_gain(const NodeView<Id>& view, const NodeRecord& record) const {
+    if (view.size() > 64) return kInf;
+    if (p_.is_classification()) return o_.chooser->most_gain(view.stats, view.criterion);
+    if (o_.own_scale) return kInf;
+    if (o_.numbers == NumberCriterion::squared && p_.unit && p_.targets.n_outputs == 1) {
+      // From the integers that gains are made of: the impurity of the numbers themselves differs
+      // from theirs by more than a tie.
+      double squares = 0;
+      for (i64 i = view.begin; i < view.end; ++i) {
+        const i64 whole = view.block.target.wy[view.block.ids[i]] - view.criterion.centre[0];
+        const double centred = static_cast<double>(whole) - view.criterion.rest[0];
+        squares += centred * centred;
+      }
+      return squares;
+    }
+    const double share = static_cast<double>(view.stats[0]) / static_cast<double>(p_.total[0]);
+    return record.impurity * share / g_.gain_unit;
+  }
+
+  template <class Id>
+  bool ask_python(Pending& node, NodeList& list, Chosen& chosen) {
+    const Block<Id>& block = *block_of<Id>(node);
+    NodeFacts facts;
+    facts.depth = node.depth;
+    facts.path = node.path;
+    facts.rows.reserve(node.size());
+    for (i64 i = node.begin; i < node.end; ++i) facts.rows.push_back(block.row(block.ids[i]));
+    if (!p_.unit) {
+      for (i64 i = node.begin; i < node.end; ++i) {
+        facts.weights.push_back(static_cast<double>(block.target.weight[block.ids[i]]) *
+                                p_.weight_unit);
+      }
+    }
+    PythonAnswer answer = o_.ask(std::move(facts));
+    list.set_python_id(node.record, answer.id);
+    chosen.external = true;
+    chosen.split = std::move(answer.split);
+    chosen.surrogates = std::move(answer.surrogates);
+    return answer.is_split;
+  }
+
+  Growth& g_;
+  const Problem& p_;
+  const GrowOptions& o_;
+  NodeTables& tables_;
+};
+
+}  // namespace treewright
