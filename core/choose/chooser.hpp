@@ -91,7 +91,7 @@ struct RowScratch {
   std::vector<i32> keys, tokens, sums;
   std::vector<double> score;
   std::vector<u64> table, items, other;
-  std::vector<u32> counts;
+  std::vector<u32> counts, found;
 };
 
 // Buffers of one thread.

@@ -17,6 +17,9 @@ namespace treewright {
 // Scores `n` features (ascending) that are kept by row and have no gaps.
 void search_classes(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out);
+// Two classes without a least number of rows per leaf, to which search_classes leaves them.
+void search_two_classes(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
+                        Candidate* out);
 void search_numbers(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out);
 

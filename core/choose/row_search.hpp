@@ -1,0 +1,199 @@
+// What the searches of features that are kept by row share: items, running sums, cuts.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "../forest/row_matrix.hpp"
+#include "../sort.hpp"
+#include "cuts.hpp"
+#include "random.hpp"
+#include "rows.hpp"
+#include "two_class_scores.hpp"
+
+namespace treewright {
+
+// Items are sorted by key: key in the upper half, what the sums need in the lower.
+inline u64 item_of(i32 key, u32 payload) {
+  return (u64{static_cast<u32>(key) ^ 0x80000000u} << 32) | payload;
+}
+inline i32 item_key(u64 item) { return static_cast<i32>(static_cast<u32>(item >> 32) ^ 0x80000000u); }
+inline bool same_key(u64 a, u64 b) { return (a ^ b) >> 32 == 0; }
+
+struct Cut {
+  bool found = false, constant = false;
+  i32 key = 0;
+  double gain = -kInf, scale = 0;
+  double threshold = 0;  // of a random cut
+  i32 bin_below = -1, bin_above = -1;
+};
+
+// The bins next to a cut behind bin `at`; count(b) rows are in bin b.
+template <class Count>
+void set_bins(Cut& cut, i64 at, Count&& count) {
+  i64 below = at, above = at + 1;
+  while (!count(below)) --below;
+  while (!count(above)) ++above;
+  cut.bin_below = static_cast<i32>(below);
+  cut.bin_above = static_cast<i32>(above);
+}
+
+inline void write(const Cut& cut, i32 feature, Candidate& out) {
+  out = Candidate{};
+  out.feature = feature;
+  out.constant = cut.constant;
+  if (!cut.found) return;
+  out.kind = CandidateKind::key_cut;
+  out.gain = cut.gain;
+  out.scale = cut.scale;
+  out.cut = cut.key;
+  out.threshold = cut.threshold;
+  out.bin_below = cut.bin_below;
+  out.bin_above = cut.bin_above;
+}
+
+// Running sums on the left of a cut. `add` takes one item's payload, `add_bin` a bin.
+
+class TwoClasses {
+ public:
+  TwoClasses(const NodeView<u32>& node) : all_(node.stats[0] + node.stats[1]), ones_(node.stats[1]) {}
+  static constexpr double tie = kTie;
+  void set(i64 weight, i64 ones) {
+    w_ = weight;
+    a_ = ones;
+  }
+  void add(u32 payload) {
+    const i64 c = payload & 255;
+    w_ += c;
+    a_ += (payload >> 8) * c;
+  }
+  template <class Ratio>
+  void offer(Ratio& ratio, i64 at) const {
+    const double d = static_cast<double>(all_ * a_ - w_ * ones_);
+    ratio.offer(d * d, static_cast<double>(w_) * static_cast<double>(all_ - w_), at);
+  }
+  double gain(double score) const { return 2 * score / static_cast<double>(all_); }
+  double scale() const { return 0; }
+
+ private:
+  i64 all_, ones_, w_ = 0, a_ = 0;
+};
+
+// What all searches of a node share.
+struct Search {
+  static constexpr i64 kChunk = 256;  // rows whose bins are read together, so that they stay at hand
+
+  const NodeView<u32>& node;
+  const Problem& p;
+  const RowMatrix& rows;
+  const RowCells& cells;
+  RowScratch& s;
+  i64 n, min_leaf;
+  bool exact;
+
+  Search(const NodeView<u32>& view, Scratch& scratch)
+      : node(view), p(view.problem), rows(*p.rows), cells(view.block.rows), s(scratch.rows), n(view.size()),
+        min_leaf(std::max<i64>(p.params.min_leaf, 1)), exact(p.exact_rows) {}
+
+  const u32* ids() const { return node.block.ids + node.begin; }
+  const RowFeature& feature(i32 f) const { return rows.features[p.features[f].slot]; }
+
+  u32 payload(u32 row) const {
+    const TargetArrays& t = node.block.target;
+    return t.label ? static_cast<u32>(t.label[row]) << 8 | t.count[row] : row;
+  }
+
+  // The node's items of one feature, sorted. False where nothing varies.
+  bool sorted_items(i32 slot) {
+    s.items.resize(n);
+    const u32* id = ids();
+    i32 low = kGapKey, high = std::numeric_limits<i32>::min();
+    for (i64 i = 0; i < n; ++i) {
+      const i32 key = cells.keys(id[i])[slot];
+      low = std::min(low, key);
+      high = std::max(high, key);
+      s.items[i] = item_of(key, payload(id[i]));
+    }
+    if (low == high) return false;
+    sort_items(s.items.data(), n, s.other);
+    return true;
+  }
+
+  // Every cut of a sorted feature.
+  template <class Sums>
+  Cut scan_items(i32 slot, Sums sums) {
+    Cut cut;
+    if (!sorted_items(slot)) {
+      cut.constant = true;
+      return cut;
+    }
+    BestRatio ratio(Sums::tie);
+    ratio.numerator = -1;
+    const u64* item = s.items.data();
+    for (i64 i = 0; i + min_leaf < n; ++i) {
+      sums.add(static_cast<u32>(item[i]));
+      if (i + 1 < min_leaf || same_key(item[i], item[i + 1])) continue;
+      sums.offer(ratio, i);
+    }
+    return finish(ratio, sums, [&](i64 at) { return item_key(item[at]); });
+  }
+
+  template <class Sums, class Key>
+  Cut finish(const BestRatio& ratio, const Sums& sums, Key&& key) const {
+    Cut cut;
+    if (ratio.cut < 0) return cut;
+    cut.found = true;
+    cut.gain = sums.gain(ratio.numerator / ratio.denominator);
+    cut.scale = sums.scale();
+    cut.key = key(ratio.cut);
+    return cut;
+  }
+
+  // One cut at a random place between the least and the largest value (Geurts et al. 2006).
+  template <class Sums>
+  Cut random_cut(i32 number, Sums sums) {
+    Cut cut;
+    const i32 slot = p.features[number].slot;
+    const RowFeature& f = rows.features[slot];
+    const u32* id = ids();
+    s.keys.resize(n + kRoom);
+    i32 low = kGapKey, high = std::numeric_limits<i32>::min();
+    for (i64 i = 0; i < n; ++i) {
+      const i32 key = s.keys[i] = cells.keys(id[i])[slot];
+      low = std::min(low, key);
+      high = std::max(high, key);
+    }
+    cut.constant = low == high;
+    if (cut.constant) return cut;
+    cut.threshold = random_between(node, number, f.value(low), f.value(high));
+    const i32 last = f.last_left(cut.threshold, p.params.closed);
+    i64 left = 0;
+    for (i64 i = 0; i < n; ++i) {
+      if (s.keys[i] > last) continue;
+      sums.add(payload(id[i]));
+      ++left;
+    }
+    if (left < min_leaf || n - left < min_leaf) return cut;
+    BestRatio ratio(Sums::tie);
+    ratio.numerator = -1;
+    sums.offer(ratio, 0);
+    const double threshold = cut.threshold;
+    cut = finish(ratio, sums, [&](i64) { return last; });
+    cut.threshold = threshold;
+    return cut;
+  }
+
+  // Calls add(rows, count) chunk by chunk.
+  template <class Add>
+  void each_chunk(Add&& add) const {
+    const u32* id = ids();
+    const bool scattered = !node.block.source && !cells.is_dense(n);
+    for (i64 start = 0; start < n; start += kChunk) {
+      const i64 ahead = scattered ? std::min(start + 2 * kChunk, n) : 0;
+      for (i64 i = start + kChunk; i < ahead; ++i) __builtin_prefetch(cells.bins(id[i]));
+      add(id + start, std::min(kChunk, n - start));
+    }
+  }
+};
+
+}  // namespace treewright

@@ -1,0 +1,203 @@
+#include "row_search.hpp"
+
+namespace treewright {
+namespace {
+
+// Largest nodes that are compared by pairs.
+constexpr i64 kMaxPairs = 96;
+
+struct TwoClassSearch : Search {
+  static constexpr i64 kStep = kMaxBins + kRoom;
+  i64 all, ones;
+  std::vector<i32>& running = s.tokens;
+  std::vector<Cut> cuts;
+
+  TwoClassSearch(const NodeView<u32>& view, Scratch& scratch)
+      : Search(view, scratch), all(view.stats[0] + view.stats[1]), ones(view.stats[1]) {}
+
+  void run(const i32* features, i32 m, Candidate* out) {
+    n <= kMaxPairs && all < 32768 ? pairs(features, m, out) : by_bins(features, m, out);
+  }
+
+  void pairs(const i32* features, i32 m, Candidate* out) {
+    const u32* id = ids();
+    const TargetArrays& t = node.block.target;
+    s.keys.resize(kMaxPairs + kRoom);
+    s.tokens.resize(kMaxPairs + kRoom);
+    s.sums.resize(kMaxPairs + kRoom);
+    s.score.resize(kMaxBins + kRoom);
+    for (i64 i = 0; i < n; ++i) {
+      const i32 c = t.count[id[i]];
+      s.tokens[i] = c | (t.label[id[i]] ? c << 16 : 0);
+    }
+    double top = -1;
+    for (i32 k = 0; k < m; ++k) {
+      const i32 slot = p.features[features[k]].slot;
+      for (i64 i = 0; i < n; ++i) s.keys[i] = cells.keys(id[i])[slot];
+      sums_by_pairs(s.keys.data(), s.tokens.data(), n, s.sums.data());
+      std::fill_n(s.sums.data() + n, 4, 0);
+      const double best = score_packed(s.sums.data(), n, totals(), s.score.data());
+      Cut cut;
+      cut.constant = best < 0;
+      cut.found = best >= 0;
+      cut.gain = 2 * best / static_cast<double>(all);
+      // One that an earlier feature beats anyway need not say where it lies.
+      if (best >= top) {
+        top = best;
+        cut.key = kGapKey;
+        const double bar = best * (1 - kTie);
+        for (i64 i = 0; i < n; ++i) {
+          cut.key = std::min(cut.key, s.score[i] >= bar ? s.keys[i] : kGapKey);
+        }
+      }
+      write(cut, features[k], out[k]);
+    }
+  }
+
+  void by_bins(const i32* features, i32 m, Candidate* out) {
+    const TargetArrays& t = node.block.target;
+    s.table.assign(static_cast<std::size_t>(m) * (kMaxBins + 1), 0);
+    u64 token[kChunk];
+    each_chunk([&](const u32* id, i64 count) {
+      for (i64 i = 0; i < count; ++i) token[i] = u64{t.count[id[i]]} << (t.label[id[i]] * 32);
+      for (i32 k = 0; k < m; ++k) {
+        u64* table = s.table.data() + k * (kMaxBins + 1);
+        const BinColumn bins = cells.bins_of(p.features[features[k]].slot, n);
+        for (i64 i = 0; i < count; ++i) table[bins[id[i]]] += token[i];
+      }
+    });
+    running.resize(m * 2 * kStep);
+    s.score.resize(kStep);
+    cuts.resize(m);
+    double bar = -1;
+    for (i32 k = 0; k < m; ++k) {
+      cuts[k] = scan_bins(k, feature(features[k]));
+      if (cuts[k].found) bar = std::max(bar, score_of(cuts[k]));
+    }
+    for (i32 k = 0; k < m; ++k) {
+      const RowFeature& f = feature(features[k]);
+      if (f.bins_are_values) {
+        // nothing to be seen inside
+      } else if (exact) {
+        look_inside(k, p.features[features[k]].slot, bar, cuts[k]);
+        if (cuts[k].found) bar = std::max(bar, score_of(cuts[k]));
+      } else if (!cuts[k].found) {  // all in one bin
+        cuts[k] = scan_items(p.features[features[k]].slot, TwoClasses(node));
+      }
+      write(cuts[k], features[k], out[k]);
+    }
+  }
+
+  TwoClassTotals totals() const { return {static_cast<double>(all), static_cast<double>(ones)}; }
+  double score_of(const Cut& cut) const { return cut.gain * static_cast<double>(all) / 2; }
+  void set_score(Cut& cut, double score) const { cut.gain = 2 * score / static_cast<double>(all); }
+
+  // Of the k-th feature: what is in each bin, and weight and ones before it.
+  const u64* table(i32 k) const { return s.table.data() + k * (kMaxBins + 1); }
+  i32* weight_before(i32 k) { return running.data() + 2 * k * kStep; }
+  i32* ones_before(i32 k) { return running.data() + (2 * k + 1) * kStep; }
+
+  // The best of the cuts between bins.
+  Cut scan_bins(i32 k, const RowFeature& f) {
+    const i64 n_bins = f.n_bins();
+    i32 *w = weight_before(k), *a = ones_before(k);
+    w[0] = a[0] = 0;
+    u64 sum = 0;
+    for (i64 b = 0; b < n_bins; ++b) {
+      sum += table(k)[b];
+      a[b + 1] = static_cast<i32>(sum >> 32);
+      w[b + 1] = static_cast<i32>(sum) + a[b + 1];
+    }
+    std::fill_n(w + n_bins + 1, 4, 0);
+    std::fill_n(a + n_bins + 1, 4, 0);
+    const double best = score_running(w + 1, a + 1, n_bins, totals(), s.score.data());
+    Cut cut;
+    cut.constant = best < 0;  // all in one bin
+    cut.found = best >= 0;
+    if (!cut.found) return cut;
+    set_score(cut, best);
+    const double bar = best * (1 - kTie);
+    i64 b = 0;
+    while (s.score[b] < bar) ++b;
+    cut.key = f.bin_end[b];
+    set_bins(cut, b, [&](i64 at) { return table(k)[at]; });
+    return cut;
+  }
+
+  // Exact: the cuts inside the bins that may hold one no worse than `bar`. Keeps the better of the
+  // best of them and `cut`, of equal ones the first.
+  void look_inside(i32 k, i32 slot, double bar, Cut& cut) {
+    const i64 n_bins = rows.features[slot].n_bins();
+    const i32 *w = weight_before(k), *a = ones_before(k);
+    const double least = bar * (1 - 2 * kTie);
+    if (bound_bins(w, a, n_bins, totals(), s.score.data()) < least) return;
+    i32 place[kMaxBins + 1], chosen[kMaxBins + 1];
+    i64 n_chosen = 0, room = 0;
+    for (i64 b = 0; b < n_bins; ++b) {
+      const i32 here = w[b + 1] - w[b];
+      const bool look = s.score[b] >= least && here > 1;
+      place[b] = look ? static_cast<i32>(room) : -1;
+      chosen[n_chosen] = static_cast<i32>(b);
+      n_chosen += look;
+      room += look ? here : 0;
+    }
+    gather_items(slot, room, place);
+    TwoClasses sums(node);
+    BestRatio ratio(kTie);
+    ratio.numerator = -1;
+    Cut inside;
+    i64 begin = 0;
+    for (i64 i = 0; i < n_chosen; ++i) {
+      const i32 b = chosen[i];
+      u64* item = s.items.data() + begin;
+      const i64 count = place[b] - begin;
+      begin += w[b + 1] - w[b];
+      sort_items(item, count, s.other);
+      sums.set(w[b], a[b]);
+      for (i64 j = 0; j + 1 < count; ++j) {
+        sums.add(static_cast<u32>(item[j]));
+        if (same_key(item[j], item[j + 1])) continue;
+        const i64 before = ratio.cut;
+        sums.offer(ratio, item - s.items.data() + j);
+        if (ratio.cut == before) continue;
+        inside.key = item_key(item[j]);
+        inside.bin_below = inside.bin_above = b;
+      }
+    }
+    if (ratio.cut < 0) return;
+    inside.found = true;
+    const double score = ratio.numerator / ratio.denominator;
+    set_score(inside, score);
+    const double own = cut.found ? score_of(cut) : -1;
+    const bool tie = score >= own * (1 - kTie) && inside.key < cut.key;
+    if (!cut.found || score > own * (1 + kTie) || tie) cut = inside;
+  }
+
+  // The items of the bins that have a place, from there on; place[b] is then the end of bin b. Rows
+  // come first, so that their keys, which lie anywhere, can be fetched ahead.
+  void gather_items(i32 slot, i64 room, i32* place) {
+    s.items.resize(room);
+    s.found.resize(n);
+    const u32* id = ids();
+    const BinColumn bins = cells.bins_of(slot, n);
+    i64 count = 0;
+    for (i64 i = 0; i < n; ++i) {
+      s.found[count] = id[i];
+      count += place[bins[id[i]]] >= 0;
+    }
+    for (i64 i = 0; i < count; ++i) {
+      __builtin_prefetch(cells.keys(s.found[std::min(i + 24, count - 1)]) + slot);
+      const u32 row = s.found[i];
+      s.items[place[bins[row]]++] = item_of(cells.keys(row)[slot], payload(row));
+    }
+  }
+};
+
+}  // namespace
+
+void search_two_classes(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
+                        Candidate* out) {
+  TwoClassSearch(node, scratch).run(features, n, out);
+}
+
+}  // namespace treewright
