@@ -3,7 +3,6 @@
 #include <nanobind/ndarray.h>
 
 #include "../binding.hpp"
-#include "../memory.hpp"
 #include "../module.hpp"
 #include "../predict_input.hpp"
 #include "../signals.hpp"
@@ -17,7 +16,8 @@ namespace {
 using predict::Input;
 using predict::Number;
 
-constexpr i64 kBlock = 4096;  // rows that go down a tree together
+// Rows that go down a tree together: as many as keep a tree's subtrees busy, if there are that many.
+constexpr i64 kLargestBlock = 32768, kSmallestBlock = 1024;
 
 // Some rows in a block of their own, each on cache lines of its own: every tree reads them again,
 // and in another order.
@@ -64,11 +64,11 @@ class ForestPredictor {
     std::fill_n(result, input.n_rows * width, 0.0);
     const double* values = leaf_values.data();
     run(input, may_have_gaps, n_threads,
-        [&](i64 tree, i64 start, i64 count, const u32* end, auto&& leaf_of, auto&&) {
+        [&](i64 tree, i64 count, auto&& row_of, auto&& leaf_of, auto&&) {
       const double* first = values + model_.leaf_offset()[tree] * width;
       for (i64 i = 0; i < count; ++i) {
-        const double* leaf = first + leaf_of(end[i]) * width;
-        double* to = result + (start + i) * width;
+        const double* leaf = first + leaf_of(i) * width;
+        double* to = result + row_of(i) * width;
         for (i64 k = 0; k < width; ++k) to[k] += leaf[k];
       }
     });
@@ -82,9 +82,9 @@ class ForestPredictor {
     auto out = allocate(i32{}, input.n_rows, n_trees);
     i32* result = out.data();
     run(input, may_have_gaps, n_threads,
-        [&](i64 tree, i64 start, i64 count, const u32* end, auto&&, auto&& number_of) {
+        [&](i64 tree, i64 count, auto&& row_of, auto&&, auto&& node_of) {
       for (i64 i = 0; i < count; ++i) {
-        result[(start + i) * n_trees + tree] = static_cast<i32>(number_of(end[i]));
+        result[row_of(i) * n_trees + tree] = static_cast<i32>(node_of(i));
       }
     });
     return out;
@@ -93,8 +93,8 @@ class ForestPredictor {
   i64 n_trees() const { return model_.n_trees(); }
 
  private:
-  // Calls take(tree, first row, rows, ends, leaf of an end, node of an end) for every block and
-  // tree; within a block trees come in order.
+  // Calls take(tree, count, row_of, leaf_of, node_of) for every block and tree, which tell of 0, 1, …
+  // count − 1 the row, its leaf and its node; within a block trees come in order.
   template <class Take>
   void run(const Input& input, bool may_have_gaps, int n_threads, Take&& take) {
     if (n_threads < 1) refuse("n_threads must be at least 1, got " + std::to_string(n_threads) + ".");
@@ -105,23 +105,26 @@ class ForestPredictor {
       std::lock_guard<std::mutex> guard(lock_);
       plain ? floats ? model_.need_floats() : model_.need_doubles() : model_.need_routers();
     }
-    const i64 block = plain ? kBlock : predict::max_piece;
-    const i64 pieces = (input.n_rows + block - 1) / block;
     const i64 hardware = std::max(1u, std::thread::hardware_concurrency());
-    const int threads = static_cast<int>(std::min<i64>({n_threads, hardware, pieces}));
+    const i64 wanted = std::min<i64>(n_threads, hardware);
+    const i64 share = (input.n_rows + 2 * wanted - 1) / (2 * wanted);
+    const i64 block = plain ? std::clamp(share, kSmallestBlock, kLargestBlock) : predict::max_piece;
+    const i64 pieces = (input.n_rows + block - 1) / block;
+    const int threads = static_cast<int>(std::min(wanted, pieces));
     nb::gil_scoped_release release;
     SignalPoll poll;
+    std::vector<Workspace> spaces(threads);
     parallel_for(
         pieces, threads,
-        [&](i64 piece, int) {
+        [&](i64 piece, int thread) {
           const i64 start = piece * block, count = std::min(block, input.n_rows - start);
           if (!plain) {
             general(input, start, count, take);
           } else if (floats) {
-            fast<float>(input, start, count, take,
+            fast<float>(input, start, count, spaces[thread], take,
                         [&](i64 t) -> const auto& { return model_.floats(t); });
           } else {
-            fast<double>(input, start, count, take,
+            fast<double>(input, start, count, spaces[thread], take,
                          [&](i64 t) -> const auto& { return model_.doubles(t); });
           }
         },
@@ -137,22 +140,30 @@ class ForestPredictor {
     return true;
   }
 
+  // What a thread uses for one block after the other: fresh memory would cost more than a walk.
+  struct Workspace {
+    std::vector<char> rows;
+    SubtreeWalk walk;
+  };
+
   template <class T, class Take, class Trees>
-  void fast(const Input& input, i64 start, i64 count, Take&& take, Trees&& trees) const {
+  void fast(const Input& input, i64 start, i64 count, Workspace& space, Take&& take,
+            Trees&& trees) const {
     constexpr i64 kLine = 64 / sizeof(T);
     const i64 n_features = static_cast<i64>(model_.n_categories.size());
     const i64 step = n_features > kLine / 2 ? (n_features + kLine - 1) / kLine * kLine : n_features;
-    const Memory memory(static_cast<std::size_t>(count * step) * sizeof(T));
-    T* data = static_cast<T*>(memory.data());
+    space.rows.resize(static_cast<std::size_t>(count * step) * sizeof(T) + 64);
+    const auto address = reinterpret_cast<std::uintptr_t>(space.rows.data());
+    T* data = reinterpret_cast<T*>((address + 63) & ~std::uintptr_t{63});
     gather_rows<T>(input, start, count, step, n_features, data);
-    std::vector<u32> end(count);
-    SubtreeWalk walk;
+    SubtreeWalk& walk = space.walk;
     for (i64 t = 0; t < model_.n_trees(); ++t) {
       const auto& tree = trees(t);
-      walk.run(tree.nodes.data(), tree.deep, tree.n_deep, tree.levels, count,
-               [&](u32 i) { return data + i * step; }, end.data());
-      take(t, start, count, end.data(), [&](u32 node) { return static_cast<i64>(tree.leaf[node]); },
-           [&](u32 node) { return tree.number[node]; });
+      walk.run(tree, count, [&](u32 i) -> const T* { return data + i * step; });
+      take(
+          t, count, [&](i64 i) { return start + walk.order[i]; },
+          [&](i64 i) { return static_cast<i64>(tree.leaf[walk.end[i]]); },
+          [&](i64 i) { return tree.number[walk.end[i]]; });
     }
   }
 
@@ -161,16 +172,15 @@ class ForestPredictor {
     const auto n = static_cast<std::int32_t>(count);
     std::vector<double> scratch(model_.n_categories.size() * predict::max_piece);
     std::int32_t end[predict::max_piece];
-    u32 ends[predict::max_piece];
     auto each_tree = [&](const auto& block) {
       for (i64 t = 0; t < model_.n_trees(); ++t) {
         const predict::Router& router = model_.router(t);
         router.is_plain ? predict::walk<true>(router, block, n, end)
                         : predict::walk<false>(router, block, n, end);
-        std::copy_n(end, n, ends);
-        take(t, start, count, ends,
-             [&](u32 node) { return model_.leaf(t, node) - model_.leaf_offset()[t]; },
-             [](u32 node) { return node; });
+        take(
+            t, count, [&](i64 i) { return start + i; },
+            [&](i64 i) { return model_.leaf(t, end[i]) - model_.leaf_offset()[t]; },
+            [&](i64 i) { return end[i]; });
       }
     };
     if (input.is_block && input.type == Number::float32) {

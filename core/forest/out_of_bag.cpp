@@ -35,13 +35,14 @@ void walk_by_key(const Problem& p, const CompactForest& tree, const std::vector<
     nodes[i] = {cut, static_cast<u32>(slot), static_cast<u32>(first[i])};
     ++inner;
   }
-  std::vector<u32> active;
-  constexpr i64 kBlock = 4096;
   const i64 n = static_cast<i64>(rows.size());
-  for (i64 start = 0; start < n; start += kBlock) {
-    walk_rows(nodes.data(), std::min(kBlock, n - start),
-              [&](u32 i) { return p.rows->keys(rows[start + i]); }, end.data() + start, active);
-  }
+  if (!n) return;
+  end.resize(n + 2 * kLanes);
+  auto keys = [&](u32 i) { return p.rows->keys(rows[i]); };
+  walk_rows(
+      nodes.data(), n, keys, [](u32) { return 0u; }, [&](u32 i) { __builtin_prefetch(keys(i)); },
+      end.data());
+  end.resize(n);
 }
 
 // The same by the general predictor, on values of the table.

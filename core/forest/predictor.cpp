@@ -15,7 +15,7 @@ void require(bool holds, const char* rule) {
 }
 
 // Levels that all rows pass before they are sorted by subtree; small trees are not sorted.
-constexpr int kTopLevels = 8;
+constexpr int kTopLevels = 9;
 constexpr i64 kTopNodes = 1 << kTopLevels;
 
 template <class T>
@@ -110,9 +110,8 @@ ForestModel::PlainTree<Node> ForestModel::plain_tree(i64 tree) const {
       if (child >= 0) order.insert(order.end(), {static_cast<u32>(child), static_cast<u32>(child) + 1});
     }
   }
-  out.deep = static_cast<u32>(level);
-  out.n_deep = static_cast<u32>(order.size() - level);
-  for (u32 root = out.deep; root < out.deep + out.n_deep; ++root) {
+  const std::size_t n_top = order.size();
+  for (std::size_t root = level; root < n_top; ++root) {
     std::vector<u32> stack{order[root]};
     while (!stack.empty()) {
       const i32 child = first[stack.back()];
@@ -143,7 +142,24 @@ ForestModel::PlainTree<Node> ForestModel::plain_tree(i64 tree) const {
     out.nodes[i] = Node(rounded, static_cast<u32>(feature_[test]), place[first[node]]);
   }
   out.number = std::move(order);
+  make_top(out);
   return out;
+}
+
+template <class Node>
+void ForestModel::make_top(PlainTree<Node>& tree) const {
+  if (!tree.levels) return;
+  const u32 size = (1u << tree.levels) - 1;
+  std::vector<u32> node(2 * size + 1, 0);
+  tree.top.resize(size);
+  for (u32 i = 0; i < size; ++i) {
+    const Node& here = tree.nodes[node[i]];
+    tree.top[i] = {here.cut, here.feature()};
+    const bool is_leaf = here.child() == node[i];
+    node[2 * i + 1] = here.child();
+    node[2 * i + 2] = here.child() + !is_leaf;
+  }
+  tree.roots.assign(node.begin() + size, node.end());
 }
 
 void ForestModel::need_floats() {

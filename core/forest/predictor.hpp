@@ -45,8 +45,9 @@ class ForestModel {
     std::vector<Node> nodes;
     std::vector<u32> number;  // in the tree as it is kept
     std::vector<u32> leaf;    // among the leaves of the tree
-    u32 deep = 0, n_deep = 0;
-    int levels = 0;
+    int levels = 0;           // that are also a heap; none for a small tree
+    std::vector<TopNode<decltype(Node::cut)>> top;
+    std::vector<u32> roots;   // node at each place below the heap
   };
 
   const PlainTree<NarrowNode<float>>& floats(i64 tree) const { return narrow_[tree]; }
@@ -62,6 +63,8 @@ class ForestModel {
  private:
   template <class Node>
   PlainTree<Node> plain_tree(i64 tree) const;
+  template <class Node>
+  void make_top(PlainTree<Node>& tree) const;
   predict::Router make_router(i64 tree) const;
 
   // Copies: a model outlives the arrays that it was made of.

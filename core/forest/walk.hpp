@@ -1,7 +1,8 @@
 // Walking down the trees of a forest where every test is one cut of an ordered feature.
 //
 // The first levels of a tree are small and every row passes them; below, rows are taken subtree by
-// subtree, whose nodes lie together and stay in the cache as long as they are needed.
+// subtree, whose nodes lie together and stay in the cache as long as they are needed. That pays the
+// more rows go down a tree together.
 //
 // A node is 8 bytes where features and nodes are few enough, so that a full tree of 50 000 nodes
 // stays in the nearest caches. The test is x <= cut; a leaf leads to itself whatever x is, so a walk
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -54,109 +56,141 @@ inline void round_down(double cut, float& out) {
   }
 }
 
+// The first levels of a tree as a heap: the children of place i are 2 i + 1 and 2 i + 2, so a step needs
+// no address from memory. A leaf above the last level has places below it that all lead left.
+template <class T>
+struct TopNode {
+  T cut;
+  u32 feature;
+};
+
 // Rows whose steps are interleaved.
 constexpr int kLanes = 8;
 
-// Takes `steps` steps with `count` rows from the root. row(i) is a pointer to the values of row i.
-template <class Node, class Row>
-void walk_top(const Node* nodes, i64 count, int steps, Row&& row, u32* end) {
-  for (i64 start = 0; start < count; start += kLanes) {
-    const int lanes = static_cast<int>(std::min<i64>(kLanes, count - start));
-    u32 at[kLanes] = {};
-    decltype(row(0)) values[kLanes];
-    for (int lane = 0; lane < kLanes; ++lane) {
-      values[lane] = row(static_cast<u32>(start + std::min(lane, lanes - 1)));
-    }
-    for (int step = 0; step < steps; ++step) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        const Node node = nodes[at[lane]];
-        at[lane] = node.child() + (values[lane][node.feature()] > node.cut);
-      }
-    }
-    std::copy_n(at, lanes, end + start);
-  }
+// b where the mask is all ones, a where it is 0: without a jump, which would be a guess.
+inline u32 either(u32 mask, u32 a, u32 b) { return a ^ ((a ^ b) & mask); }
+template <class T>
+inline const T* either(u32 mask, const T* a, const T* b) {
+  const auto wide = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(static_cast<i32>(mask)));
+  const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
+  return reinterpret_cast<const T*>(x ^ ((x ^ y) & wide));
 }
 
-// Walks on to the ends of the rows in active[0 … count − 1], which has room for kLanes more and is
-// used up; end[i] is where row i stands.
-template <class Node, class Row>
-void walk_on(const Node* nodes, u32* active, i64 count, Row&& row, u32* end) {
+// One step from a node.
+template <class Node, class T>
+inline u32 step_from(const Node* nodes, u32 at, const T* values) {
+  const Node node = nodes[at];
+  return node.child() + (values[node.feature()] > node.cut);
+}
+
+// Walks `count` rows to their leaves; end[i], with room for 2 kLanes more, is where row i ends. row(i)
+// points to its values, start(i) is the node where it begins, ahead(i) may fetch what row i needs. A
+// lane whose row has arrived takes the next one.
+template <class Node, class Row, class Start, class Ahead>
+void walk_rows(const Node* nodes, i64 count, Row&& row, Start&& start, Ahead&& ahead, u32* end) {
   constexpr int kSteps = 4;
-  while (count > 0) {
-    std::fill_n(active + count, kLanes, active[count - 1]);  // lanes beyond the last row
-    i64 kept = 0;
-    for (i64 j = 0; j < count; j += kLanes) {
-      u32 at[kLanes], before[kLanes];
-      decltype(row(0)) values[kLanes];
+  u32 at[kLanes], before[kLanes], place[kLanes];
+  decltype(row(0)) values[kLanes];
+  const u32 last = static_cast<u32>(count) - 1;
+  u32 next = 0;
+  for (int lane = 0; lane < kLanes; ++lane, ++next) {
+    place[lane] = next;
+    values[lane] = row(std::min(next, last));
+    at[lane] = start(std::min(next, last));
+  }
+  while (next < count + kLanes) {
+    for (int step = 0; step < kSteps; ++step) {
       for (int lane = 0; lane < kLanes; ++lane) {
-        const u32 i = active[j + lane];
-        values[lane] = row(i);
-        at[lane] = end[i];
-      }
-      for (int step = 0; step < kSteps; ++step) {
-        for (int lane = 0; lane < kLanes; ++lane) {
-          const Node node = nodes[at[lane]];
-          if (step == kSteps - 1) before[lane] = at[lane];
-          at[lane] = node.child() + (values[lane][node.feature()] > node.cut);
-        }
-      }
-      for (int lane = 0; lane < kLanes; ++lane) {
-        const u32 i = active[j + lane];
-        end[i] = at[lane];
-        active[kept] = i;
-        kept += at[lane] != before[lane] && j + lane < count;
+        if (step == kSteps - 1) before[lane] = at[lane];
+        at[lane] = step_from(nodes, at[lane], values[lane]);
       }
     }
-    count = kept;
+    ahead(std::min(next + 2 * kLanes, last));
+    ahead(std::min(next + 2 * kLanes + 1, last));
+    ahead(std::min(next + 2 * kLanes + 2, last));
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const u32 arrived = -static_cast<u32>(at[lane] == before[lane]);
+      end[place[lane]] = at[lane];
+      const u32 i = std::min(next, last);
+      values[lane] = either(arrived, values[lane], row(i));
+      at[lane] = either(arrived, at[lane], start(i));
+      place[lane] = either(arrived, place[lane], next);
+      next += arrived & 1;
+    }
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (place[lane] > last) continue;
+    for (u32 from = ~u32{0}; from != at[lane];) {
+      from = at[lane];
+      at[lane] = step_from(nodes, from, values[lane]);
+    }
+    end[place[lane]] = at[lane];
   }
 }
 
-// Ends of `count` rows, as node numbers.
-template <class Node, class Row>
-void walk_rows(const Node* nodes, i64 count, Row&& row, u32* end, std::vector<u32>& active) {
-  active.resize(count + kLanes);
-  for (i64 i = 0; i < count; ++i) {
-    active[i] = static_cast<u32>(i);
-    end[i] = 0;
-  }
-  walk_on(nodes, active.data(), count, row, end);
-}
-
-// The same for a tree whose first levels come first, nodes from `deep` on being roots of subtrees:
-// rows are sorted by subtree on the way.
+// Sends rows down a tree that has the first levels as a heap: rows are sorted by where they leave it, so
+// that each subtree is read by all its rows while it is at hand.
 class SubtreeWalk {
  public:
-  template <class Node, class Row>
-  void run(const Node* nodes, u32 deep, u32 n_deep, int levels, i64 count, Row&& row, u32* end) {
-    walk_top(nodes, count, levels, row, end);
-    start_.assign(n_deep + 1, 0);
-    for (i64 i = 0; i < count; ++i) {
-      if (end[i] >= deep) ++start_[end[i] - deep + 1];
+  // Rows in the order of the walk and their ends.
+  std::vector<u32> order, end;
+
+  // tree: nodes, top, roots (the node at each place below the heap), levels.
+  template <class Tree, class Row>
+  void run(const Tree& tree, i64 count, Row&& row) {
+    end.resize(count + 2 * kLanes);
+    order.resize(count);
+    auto of = [&](u32 i) { return row(order[i]); };
+    if (!tree.levels) {
+      for (i64 i = 0; i < count; ++i) order[i] = static_cast<u32>(i);
+      walk_rows(tree.nodes.data(), count, of, [](u32) { return 0u; }, [](u32) {}, end.data());
+      return;
     }
-    for (u32 s = 0; s < n_deep; ++s) start_[s + 1] += start_[s];
-    order_.resize(start_[n_deep] + kGroup + kLanes);
-    at_.assign(start_.begin(), start_.end() - 1);
-    for (i64 i = 0; i < count; ++i) {
-      if (end[i] >= deep) order_[at_[end[i] - deep]++] = static_cast<u32>(i);
-    }
-    const i64 n = start_[n_deep];
-    u32 group[kGroup + kLanes];
-    for (i64 first = 0; first < n; first += kGroup) {
-      const i64 size = std::min<i64>(kGroup, n - first);
-      std::copy_n(order_.begin() + first, size, group);
-      const i64 ahead = std::min<i64>(first + 2 * kGroup, n);
-      for (i64 i = first + kGroup; i < ahead; ++i) {
-        const auto* values = row(order_[i]);
-        __builtin_prefetch(values);
-        __builtin_prefetch(reinterpret_cast<const char*>(values) + 64);
-      }
-      walk_on(nodes, group, size, row, end);
-    }
+    leave_top(tree, count, row);
+    sort_rows(tree.roots.size(), count);
+    walk_rows(
+        tree.nodes.data(), count, of, [&](u32 i) { return tree.roots[place_[order[i]]]; },
+        [&](u32 i) {
+          const auto* values = of(i);
+          __builtin_prefetch(values);
+          __builtin_prefetch(reinterpret_cast<const char*>(values) + 64);
+        },
+        end.data());
   }
 
  private:
-  static constexpr i64 kGroup = 64;
-  std::vector<u32> start_, at_, order_;
+  template <class Tree, class Row>
+  void leave_top(const Tree& tree, i64 count, Row&& row) {
+    place_.resize(count + kLanes);
+    const auto* top = tree.top.data();
+    const u32 size = static_cast<u32>(tree.top.size());
+    for (i64 start = 0; start < count; start += kLanes) {
+      u32 at[kLanes] = {};
+      decltype(row(0)) values[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        values[lane] = row(static_cast<u32>(std::min(start + lane, count - 1)));
+      }
+      for (int step = 0; step < tree.levels; ++step) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+          const auto node = top[at[lane]];
+          at[lane] = 2 * at[lane] + 1 + (values[lane][node.feature] > node.cut);
+        }
+      }
+      for (int lane = 0; lane < kLanes; ++lane) {
+        place_[start + lane] = static_cast<u16>(at[lane] - size);
+      }
+    }
+  }
+
+  void sort_rows(std::size_t n_places, i64 count) {
+    first_.assign(n_places + 1, 0);
+    for (i64 i = 0; i < count; ++i) ++first_[place_[i] + 1];
+    for (std::size_t s = 0; s < n_places; ++s) first_[s + 1] += first_[s];
+    for (i64 i = 0; i < count; ++i) order[first_[place_[i]]++] = static_cast<u32>(i);
+  }
+
+  std::vector<u16> place_;
+  std::vector<u32> first_;
 };
 
 }  // namespace treewright
