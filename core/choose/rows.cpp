@@ -22,9 +22,11 @@ class ManyClasses {
   }
   static constexpr double tie = 1e-14;
   void add(u32 payload) { move(payload >> 8, payload & 255); }
-  void add_bin(const u32* counts) {
+  // What a bin holds of each class: the weight in the lower half.
+  void add_bin(const u64* counts) {
     for (i32 k = 0; k < n_; ++k) {
-      if (counts[k]) move(k, counts[k]);
+      const u32 weight = static_cast<u32>(counts[k]);
+      if (weight) move(k, weight);
     }
   }
   template <class Ratio>
@@ -81,8 +83,9 @@ class Numbers {
 // Two classes come here too where leaves must have several rows.
 struct ManyClassSearch : Search {
   Scratch& scratch;
+  i64 width;
   ManyClassSearch(const NodeView<u32>& view, Scratch& all_scratch)
-      : Search(view, all_scratch), scratch(all_scratch) {}
+      : Search(view, all_scratch), scratch(all_scratch), width(p.targets.n_classes) {}
 
   void run(const i32* features, i32 m, Candidate* out) {
     each(features, m, out, [&](i32 slot) { return by_bins(slot); },
@@ -104,19 +107,48 @@ struct ManyClassSearch : Search {
 
   Cut by_bins(i32 slot) {
     const RowFeature& f = rows.features[slot];
-    const TargetArrays& t = node.block.target;
-    const i32 width = p.targets.n_classes;
     const i64 n_bins = f.n_bins();
-    s.counts.assign(static_cast<std::size_t>(n_bins) * (width + 1), 0);
-    u32* row_count = s.counts.data() + n_bins * width;
-    const u32* id = ids();
-    for (i64 i = 0; i < n; ++i) {
-      const u8 b = cells.bins(id[i])[slot];
-      s.counts[b * width + t.label[id[i]]] += t.count[id[i]];
-      ++row_count[b];
+    s.table.assign(n_bins * width, 0);
+    s.counts.assign(n_bins, 0);
+    n_bins == 2 ? count_two(slot) : count_bins(slot);
+    for (i64 b = 0; b < n_bins; ++b) {
+      for (i64 k = 0; k < width; ++k) s.counts[b] += static_cast<u32>(s.table[b * width + k] >> 32);
     }
     ManyClasses sums(node, scratch);
-    return scan(f, row_count, sums, [&](i64 b) { sums.add_bin(s.counts.data() + b * width); });
+    return scan(f, s.counts.data(), sums, [&](i64 b) { sums.add_bin(s.table.data() + b * width); });
+  }
+
+  // Rows and weight of every bin and class, packed in one number: rows << 32 | weight.
+  void count_bins(i32 slot) {
+    const TargetArrays& t = node.block.target;
+    const BinColumn bins = cells.bins_of(slot, n);
+    const u32* id = ids();
+    for (i64 i = 0; i < n; ++i) {
+      s.table[bins[id[i]] * width + t.label[id[i]]] += (u64{1} << 32) + t.count[id[i]];
+    }
+  }
+
+  // The same for two bins: one is counted, the other is the rest. The rows to count are listed first:
+  // sums that wait for the one before them would take longer.
+  void count_two(i32 slot) {
+    const TargetArrays& t = node.block.target;
+    const BinColumn bins = cells.bins_of(slot, n);
+    const u32* id = ids();
+    s.found.resize(n + 1);
+    i64 count = 0;
+    for (i64 i = 0; i < n; ++i) {
+      s.found[count] = id[i];
+      count += bins[id[i]];
+    }
+    for (i64 i = 0; i < count; ++i) {
+      const u32 row = s.found[i];
+      s.table[width + t.label[row]] += (u64{1} << 32) + t.count[row];
+    }
+    // Only the sum over classes of the rows of the first bin is needed.
+    for (i64 k = 0; k < width; ++k) {
+      s.table[k] = static_cast<u64>(node.stats[k]) - (s.table[width + k] & 0xFFFFFFFFu);
+    }
+    s.counts[0] = static_cast<u32>(n - count);
   }
 
   template <class Sums, class Add>
@@ -158,8 +190,9 @@ struct NumberSearch : ManyClassSearch {
     s.table.assign(2 * (n_bins + 1), 0);
     Bin* bin = reinterpret_cast<Bin*>(s.table.data());
     const u32* id = ids();
+    const BinColumn bins = cells.bins_of(slot, n);
     for (i64 i = 0; i < n; ++i) {
-      Bin& b = bin[cells.bins(id[i])[slot]];
+      Bin& b = bin[bins[id[i]]];
       b.sum += t.wy[id[i]];
       b.weight += t.count[id[i]];
       ++b.rows;
