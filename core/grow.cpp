@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <queue>
+#include <utility>
 
 #include "ledger.hpp"
 #include "split_application.hpp"
@@ -37,8 +38,13 @@ class Grower {
       children_.describe(*block_of<decltype(id)>(root), root, list);
     });
     if (!is_terminal(p_, list, 0, 0)) {
-      p_.params.max_leaves > 0 ? best_first(std::move(root), list)
-                               : depth_first(std::move(root), list);
+      if (p_.params.max_leaves > 0) {
+        best_first(std::move(root), list);
+      } else if (o_.ask) {
+        by_levels(std::move(root), list);
+      } else {
+        depth_first(std::move(root), list);
+      }
     }
     return std::move(grown_);
   }
@@ -86,8 +92,30 @@ class Grower {
     });
   }
 
+  // A Python chooser is asked for all nodes of a level at once: its answer for a small node costs
+  // more in calls than in work.
+  void by_levels(Pending root, NodeList& list) {
+    std::vector<Pending> level, next;
+    level.push_back(std::move(root));
+    while (!level.empty()) {
+      std::vector<Chosen> chosen = ask_python(growth_, level, list);
+      i64 finished = 0;
+      for (std::size_t i = 0; i < level.size(); ++i) {
+        finished += level[i].size();
+        if (!chosen[i].external) continue;
+        with_block(level[i], [&](auto id) {
+          application_.apply<decltype(id)>(level[i], chosen[i], list, false, growth_.buffers[0],
+                                           next);
+        });
+      }
+      for (const Pending& node : next) finished -= node.size();
+      growth_.poll(finished);
+      level = std::exchange(next, {});
+    }
+  }
+
   void depth_first(Pending root, NodeList& list) {
-    const int threads = o_.ask || (o_.chooser && o_.chooser->needs_gil()) ? 1 : p_.params.n_threads;
+    const int threads = o_.chooser->needs_gil() ? 1 : p_.params.n_threads;
     if (threads <= 1) {
       subtree(std::move(root), list, growth_.buffers[0], true);
       return;
@@ -142,7 +170,7 @@ class Grower {
   void subtree(Pending root, NodeList& list, Scratch& scratch, bool may_poll) {
     std::vector<Pending> stack, next;
     Ledger ledger(p_, list);
-    const bool priced = ledger.is_open() && !o_.ask;
+    const bool priced = ledger.is_open();
     // A copy of its own: threads that count references to the same list wait for each other.
     root.active = std::make_shared<const std::vector<i32>>(*root.active);
     stack.push_back(std::move(root));
@@ -160,7 +188,7 @@ class Grower {
         drop(ledger.stays_leaf(node.record));
         continue;
       }
-      if (!o_.ask && !p_.rows) {
+      if (!p_.rows) {
         if (node.large && node.size() <= kSmallBlock) {
           localize(node, *node.large, scratch);
         } else if (node.small && node.size() <= kTinyBlock && node.small->n > 4 * kTinyBlock) {

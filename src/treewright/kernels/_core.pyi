@@ -114,18 +114,22 @@ class Associator:
         self,
         rows: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
-        features: list[int],
+        begin: NDArray[np.int64],
+        end: NDArray[np.int64],
+        features: NDArray[np.int32],
         with_covariance: bool,
     ) -> dict[str, Any]: ...
     def split(
         self,
         rows: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
-        feature: int,
+        begin: NDArray[np.int64],
+        end: NDArray[np.int64],
+        features: NDArray[np.int32],
         form: str,
-        least_weight: float,
+        least_weight: NDArray[np.float64],
         max_exhaustive: int,
-    ) -> dict[str, Any] | None: ...
+    ) -> list[tuple[float, float, list[int], list[int]] | None]: ...
     def resample(
         self,
         rows: NDArray[np.int64],
