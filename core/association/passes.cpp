@@ -5,6 +5,44 @@
 #include "../simd.hpp"
 
 namespace treewright {
+namespace {
+
+template <class T>
+[[gnu::always_inline]] inline ShiftedSums sums_of(const T* values, const i64* rows,
+                                                  const double* h, i64 n, double shift) {
+  double sum[4] = {0, 0, 0, 0}, square[4] = {0, 0, 0, 0}, product[4] = {0, 0, 0, 0};
+  i64 i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (int k = 0; k < 4; ++k) {
+      const double x = static_cast<double>(values[rows[i + k]]) - shift;
+      sum[k] += x;
+      square[k] += x * x;
+      product[k] += h[i + k] * x;
+    }
+  }
+  for (; i < n; ++i) {
+    const double x = static_cast<double>(values[rows[i]]) - shift;
+    sum[0] += x;
+    square[0] += x * x;
+    product[0] += h[i] * x;
+  }
+  const auto total = [](const double* v) { return (v[0] + v[1]) + (v[2] + v[3]); };
+  return {total(sum), total(square), total(product)};
+}
+
+}  // namespace
+
+TREEWRIGHT_WIDE
+ShiftedSums shifted_sums(const float* values, const i64* rows, const double* h, i64 n,
+                         double shift) {
+  return sums_of(values, rows, h, n, shift);
+}
+
+TREEWRIGHT_WIDE
+ShiftedSums shifted_sums(const double* values, const i64* rows, const double* h, i64 n,
+                         double shift) {
+  return sums_of(values, rows, h, n, shift);
+}
 
 TREEWRIGHT_WIDE
 void find_ends(const double* x, i64 n, double& low, double& high) {

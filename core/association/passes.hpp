@@ -32,4 +32,13 @@ void centre_numbers(double* x, i64 n, double mean, double& squares, double& rest
 // Σ label · x
 double sum_labelled(const i32* label, const double* x, i64 n);
 
+// Sums over x = values[rows[i]] − shift: of x, of x² and of h x.
+struct ShiftedSums {
+  double sum = 0, squares = 0, product = 0;
+};
+ShiftedSums shifted_sums(const float* values, const i64* rows, const double* h, i64 n,
+                         double shift);
+ShiftedSums shifted_sums(const double* values, const i64* rows, const double* h, i64 n,
+                         double shift);
+
 }  // namespace treewright

@@ -17,6 +17,7 @@ class NodeResponse {
     if (response.label) {
       label.resize(set.n);
       for (i64 i = 0; i < set.n; ++i) label[i] = response.label[set.rows[i]];
+      if (width == 2) h.assign(label.begin(), label.end());
       return;
     }
     h.resize(set.n * width);
@@ -49,9 +50,14 @@ class NodeResponse {
     }
   }
 
+  // One number per instance that says it all, or null: that of the second of two classes is 1.
+  const double* single() const {
+    return width == (is_classes() ? 2 : 1) ? h.data() : nullptr;
+  }
+
   i32 width;
   std::vector<i32> label;
-  std::vector<double> h;
+  std::vector<double> h;  // numbers, or the second of two classes
 };
 
 // Mean and covariance of the response over some instances of a node.

@@ -70,11 +70,11 @@ class SplitScore {
   double factor_ = 0, bound_ = 0, tiny_ = 0;
 };
 
-// A value in bits that order as it does, and its place.
+// A value in bits that order as it does, and what belongs to it.
 template <class Bits>
 struct Ordered {
   Bits key;
-  u32 at;
+  u32 tag;
 };
 
 template <class Bits, class Number>
@@ -85,22 +85,16 @@ Bits order_bits(Number x) {
 }
 
 // Ascending and stable, byte by byte; bytes that are all the same cost nothing.
-template <class Bits, class Number>
-std::vector<Ordered<Bits>> sort_by_value(const KnownValues& known) {
-  using Item = Ordered<Bits>;
-  constexpr int bytes = sizeof(Bits);
-  const std::size_t n = static_cast<std::size_t>(known.count);
-  std::vector<Item> items(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    items[i] = {order_bits<Bits>(static_cast<Number>(known.x[i])), static_cast<u32>(i)};
-  }
+template <class Item>
+void sort_by_value(std::vector<Item>& items, std::vector<Item>& other) {
+  constexpr int bytes = sizeof(Item::key);
+  const std::size_t n = items.size();
   if (n <= 64) {
-    std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-      return a.key != b.key ? a.key < b.key : a.at < b.at;
-    });
-    return items;
+    std::stable_sort(items.begin(), items.end(),
+                     [](const Item& a, const Item& b) { return a.key < b.key; });
+    return;
   }
-  std::vector<Item> other(n);
+  other.resize(n);
   u32 counts[bytes * 256] = {};
   for (const Item& item : items) {
     for (int b = 0; b < bytes; ++b) ++counts[b * 256 + ((item.key >> (8 * b)) & 255)];
@@ -113,26 +107,54 @@ std::vector<Ordered<Bits>> sort_by_value(const KnownValues& known) {
     for (const Item& item : items) other[count[(item.key >> (8 * b)) & 255]++] = item;
     items.swap(other);
   }
-  return items;
 }
 
+// Memory of one thread.
+struct Buffers {
+  KnownValues known;
+  std::vector<Ordered<u32>> short_items, short_other;
+  std::vector<Ordered<u64>> items, other;
+};
+
+// The best cut of numbers. Values are kept by their bits, and those of two classes without weights
+// with their class, so that one pass over the sorted values does.
 template <class Bits, class Number>
-void cut_ordered(const KnownValues& known, const NodeResponse& y, const RowSet& set,
+void cut_ordered(const NodeResponse& y, const RowSet& set, const KnownValues& known,
+                 std::vector<Ordered<Bits>>& items, std::vector<Ordered<Bits>>& other,
                  SplitScore& score, BinarySplit& split) {
-  const std::vector<Ordered<Bits>> order = sort_by_value<Bits, Number>(known);
+  const std::size_t n = static_cast<std::size_t>(known.count);
+  const bool by_class = y.is_classes() && y.width == 2 && !set.weights;
+  items.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const u32 one = by_class ? y.label[known.position(static_cast<i64>(i))] : 0;
+    items[i] = {order_bits<Bits>(static_cast<Number>(known.x[i])), static_cast<u32>(i) << 1 | one};
+  }
+  sort_by_value(items, other);
   Side left;
   left.sum.assign(y.width, 0);
-  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-    const i64 at = known.position(order[i].at);
-    const double w = set.weight(at);
-    left.weight += w;
-    y.add(at, w, left.sum.data());
-    if (order[i].key != order[i + 1].key && score.offer(left)) {
-      split.value = known.x[order[i].at];
+  i64 ones = 0;
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    const u32 tag = items[i].tag;
+    ones += tag & 1;
+    if (!by_class) {
+      const i64 at = known.position(tag >> 1);
+      const double w = set.weight(at);
+      left.weight += w;
+      y.add(at, w, left.sum.data());
+    }
+    if (items[i].key == items[i + 1].key) continue;
+    if (by_class) {
+      left.weight = static_cast<double>(i + 1);
+      left.sum[1] = static_cast<double>(ones);
+      left.sum[0] = left.weight - left.sum[1];
+    }
+    if (score.offer(left)) {
+      split.value = known.x[tag >> 1];
       split.found = true;
     }
   }
 }
+
 // Partitions of the categories seen; the first one stays on the left.
 class Partitions {
  public:
@@ -244,8 +266,9 @@ class Partitions {
 
 BinarySplit best_binary_split(const Column& column, const Response& response, const RowSet& set,
                               Form form, double least_weight, i32 max_exhaustive,
-                              KnownValues& known) {
+                              Buffers& buffers) {
   BinarySplit split;
+  KnownValues& known = buffers.known;
   const NodeResponse y(response, set);
   read_known(column, set, known);
   if (!known.size()) return split;
@@ -261,9 +284,9 @@ BinarySplit best_binary_split(const Column& column, const Response& response, co
       partitions.try_ordered();
     }
   } else if (column.type == ColumnType::f32) {
-    cut_ordered<u32, float>(known, y, set, score, split);
+    cut_ordered<u32, float>(y, set, known, buffers.short_items, buffers.short_other, score, split);
   } else {
-    cut_ordered<u64, double>(known, y, set, score, split);
+    cut_ordered<u64, double>(y, set, known, buffers.items, buffers.other, score, split);
   }
   split.statistic = score.statistic();
   return split;
@@ -281,12 +304,12 @@ std::vector<BinarySplit> best_binary_splits(const std::vector<Column>& columns,
   i64 values = 0;
   for (const RowSet& set : nodes) values += set.n;
   const int team = values < kSharedRows ? 1 : n_threads;
-  std::vector<KnownValues> known(team);
+  std::vector<Buffers> buffers(team);
   parallel_for(
       static_cast<i64>(nodes.size()), team,
       [&](i64 i, int thread) {
         found[i] = best_binary_split(columns[features[i]], response, nodes[i], form,
-                                     least_weight[i], max_exhaustive, known[thread]);
+                                     least_weight[i], max_exhaustive, buffers[thread]);
       },
       poll);
   return found;
