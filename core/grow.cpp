@@ -121,7 +121,7 @@ class Grower {
       return;
     }
     // Below this size a node is worth more to one thread than its features are to all.
-    const i64 limit = std::max(3 * p_.n_rows / (4 * threads), kSharedWork / p_.n_features());
+    const i64 limit = std::max(6 * p_.n_rows / (5 * threads), kSharedWork / p_.n_features());
     std::vector<Pending> large, next;
     next.push_back(std::move(root));
     while (!next.empty()) {
@@ -234,7 +234,13 @@ class Grower {
   template <class Id>
   void localize(Pending& node, const Block<Id>& from, Scratch& scratch) {
     const std::vector<Id> picked(from.ids + node.begin, from.ids + node.end);
-    node.small = extract<u16>(p_, from, node.begin, node.end, picked, nullptr, *node.active, scratch);
+    auto block =
+        extract<u16>(p_, from, node.begin, node.end, picked, nullptr, *node.active, scratch);
+    // Nobody else reads the node's part of the old block, which stays for its other nodes.
+    for (Entry<Id>* entries : from.entries) {
+      if (entries) drop_pages(entries + node.begin, entries + node.end);
+    }
+    node.small = std::move(block);
     node.large.reset();
     node.begin = 0;
     node.end = static_cast<i64>(picked.size());
@@ -303,7 +309,10 @@ class Grower {
 
 }  // namespace
 
-Grown grow(Problem& problem, const GrowOptions& options) { return Grower(problem, options).run(); }
+Grown grow(Problem& problem, const GrowOptions& options) {
+  const Team team;
+  return Grower(problem, options).run();
+}
 
 std::vector<std::pair<Candidate, Split>> candidates(Problem& problem, const GrowOptions& options,
                                                     i32 primary,

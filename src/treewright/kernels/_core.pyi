@@ -8,6 +8,7 @@ def grow(columns: list[NDArray[Any]], params: dict[str, Any]) -> dict[str, Any]:
 def candidates(
     columns: list[NDArray[Any]], params: dict[str, Any], primary: int
 ) -> list[dict[str, Any]]: ...
+def is_tree(first_child: NDArray[np.int32], n_children: NDArray[np.int32]) -> bool: ...
 def weakest_link(
     first_child: NDArray[np.int32],
     n_children: NDArray[np.int32],

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from treewright.data.schema import Target
-from treewright.data.target import class_codes, numeric_target
+from treewright.data.target import class_codes, class_totals, numeric_target
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.learners._costs import class_costs, class_weights, expected_cost_labels
 from treewright.learners._training import Sample, Training, threads
@@ -96,7 +96,7 @@ class ClassificationMixin(ClassifierMixin):  # type: ignore[misc]
         assert sample.classes is not None
         classes = sample.classes.tolist()
         weight = sample.sample_weight
-        totals = _totals(sample.y, weight, len(classes))
+        totals = class_totals(sample.y, weight, len(classes))
         if self.class_weight is not None:
             each = class_weights(self.class_weight, classes, totals)
             weight = each[sample.y] if weight is None else weight * each[sample.y]
@@ -188,9 +188,3 @@ class RegressionMixin(RegressorMixin):  # type: ignore[misc]
 
 def _predicts_classes(tree: Tree) -> bool:
     return tree.schema.target is not None and tree.schema.target.is_classification
-
-
-def _totals(
-    codes: NDArray[Any], weight: NDArray[np.float64] | None, n_classes: int
-) -> NDArray[np.float64]:
-    return np.bincount(codes, weight, n_classes).astype(np.float64)
