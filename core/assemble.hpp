@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grow.hpp"
+#include "memory.hpp"
 #include "node_list.hpp"
 #include "stopping.hpp"
 
@@ -21,6 +22,9 @@ struct FlatTree {
   std::vector<double> clipped;  // two classes under constraints: rate of the second, or NaN
 };
 
+// Smaller trees leave too little behind to look for.
+constexpr std::size_t kTrimmedNodes = 1 << 17;
+
 class Assembler {
  public:
   Assembler(const Problem& p, Grown& grown) : p_(p), lists_(grown.lists) {}
@@ -28,9 +32,13 @@ class Assembler {
   FlatTree run() {
     link();
     if (p_.params.leaf_price >= 0 && cut_unpaid()) link();
+    trim();  // what growth left behind
     write_values();
+    trim();
     write_records();
+    trim();
     write_inner();
+    trim();
     write_splits();
     return std::move(out_);
   }
@@ -103,6 +111,10 @@ class Assembler {
       any = any || fails;
     }
     return any;
+  }
+
+  void trim() const {
+    if (order_.size() > kTrimmedNodes) trim_heap();
   }
 
   template <class T>

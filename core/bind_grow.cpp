@@ -176,14 +176,11 @@ Split read_split(const nb::dict& d) {
   return split;
 }
 
-// What a Python chooser said: the number of its answer, then None or a split with surrogates.
-PythonAnswer read_answer(const nb::object& given) {
+// What a Python chooser said of a node: None, or a split with surrogates.
+PythonAnswer read_answer(const nb::handle& given) {
   PythonAnswer answer;
   if (given.is_none()) return answer;
-  const auto pair = nb::cast<nb::tuple>(given);
-  answer.id = nb::cast<i64>(pair[0]);
-  if (pair[1].is_none()) return answer;
-  const auto d = nb::cast<nb::dict>(pair[1]);
+  const auto d = nb::cast<nb::dict>(given);
   answer.is_split = true;
   answer.split = read_split(d);
   for (nb::handle item : nb::cast<nb::list>(d["surrogates"])) {
@@ -195,11 +192,18 @@ PythonAnswer read_answer(const nb::object& given) {
 }
 
 AskPython ask_python(const nb::object& choose) {
-  return [choose](NodeFacts facts) {
+  return [choose](LevelFacts facts) {
     nb::gil_scoped_acquire gil;
     const nb::object weights =
         facts.weights.empty() ? nb::none() : to_numpy(std::move(facts.weights));
-    return read_answer(choose(to_numpy(std::move(facts.rows)), weights, facts.depth, facts.path));
+    const nb::object said = choose(to_numpy(std::move(facts.rows)), weights,
+                                   to_numpy(std::move(facts.start)), facts.depth, facts.path);
+    std::vector<PythonAnswer> answers;
+    for (nb::handle one : nb::cast<nb::list>(said)) answers.push_back(read_answer(one));
+    if (answers.size() != facts.path.size()) {
+      throw nb::value_error("a chooser must answer for every node");
+    }
+    return answers;
   };
 }
 

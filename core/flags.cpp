@@ -121,7 +121,7 @@ template <class T>
 void scan(const View<T>& x, int n_threads, std::uint8_t* out) {
   const std::int64_t step = std::max<std::int64_t>(4, kPiece / x.n_columns);
   const std::int64_t n_pieces = (x.n_rows + step - 1) / step;
-  const auto limit = std::max<std::int64_t>(1, n_pieces);
+  const auto limit = std::max<std::int64_t>(1, n_pieces / 4);  // or a thread costs more than it does
   n_threads = static_cast<int>(std::clamp<std::int64_t>(n_threads, 1, limit));
   std::vector<Columns<T>> seen(n_threads, Columns<T>(x.n_columns));
   const Scan<T> scan_piece = choose_scan(x);

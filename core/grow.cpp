@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <queue>
+#include <utility>
 
 #include "forest/row_block.hpp"
 #include "ledger.hpp"
@@ -38,8 +39,13 @@ class Grower {
       children_.describe(*block_of<decltype(id)>(root), root, list);
     });
     if (!is_terminal(p_, list, 0, 0)) {
-      p_.params.max_leaves > 0 ? best_first(std::move(root), list)
-                               : depth_first(std::move(root), list);
+      if (p_.params.max_leaves > 0) {
+        best_first(std::move(root), list);
+      } else if (o_.ask) {
+        by_levels(std::move(root), list);
+      } else {
+        depth_first(std::move(root), list);
+      }
     }
     return std::move(grown_);
   }
@@ -87,14 +93,36 @@ class Grower {
     });
   }
 
+  // A Python chooser is asked for all nodes of a level at once: its answer for a small node costs
+  // more in calls than in work.
+  void by_levels(Pending root, NodeList& list) {
+    std::vector<Pending> level, next;
+    level.push_back(std::move(root));
+    while (!level.empty()) {
+      std::vector<Chosen> chosen = ask_python(growth_, level, list);
+      i64 finished = 0;
+      for (std::size_t i = 0; i < level.size(); ++i) {
+        finished += level[i].size();
+        if (!chosen[i].external) continue;
+        with_block(level[i], [&](auto id) {
+          application_.apply<decltype(id)>(level[i], chosen[i], list, false, growth_.buffers[0],
+                                           next);
+        });
+      }
+      for (const Pending& node : next) finished -= node.size();
+      growth_.poll(finished);
+      level = std::exchange(next, {});
+    }
+  }
+
   void depth_first(Pending root, NodeList& list) {
-    const int threads = o_.ask || (o_.chooser && o_.chooser->needs_gil()) ? 1 : p_.params.n_threads;
+    const int threads = o_.chooser->needs_gil() ? 1 : p_.params.n_threads;
     if (threads <= 1) {
       subtree(std::move(root), list, growth_.buffers[0], true);
       return;
     }
     // Below this size a node is worth more to one thread than its features are to all.
-    const i64 limit = std::max(3 * p_.n_rows / (4 * threads), kSharedWork / p_.n_features());
+    const i64 limit = std::max(6 * p_.n_rows / (5 * threads), kSharedWork / p_.n_features());
     std::vector<Pending> large, next;
     next.push_back(std::move(root));
     while (!next.empty()) {
@@ -143,7 +171,7 @@ class Grower {
   void subtree(Pending root, NodeList& list, Scratch& scratch, bool may_poll) {
     std::vector<Pending> stack, next;
     Ledger ledger(p_, list);
-    const bool priced = ledger.is_open() && !o_.ask;
+    const bool priced = ledger.is_open();
     // A copy of its own: threads that count references to the same list wait for each other.
     root.active = std::make_shared<const std::vector<i32>>(*root.active);
     stack.push_back(std::move(root));
@@ -163,7 +191,7 @@ class Grower {
       }
       if (p_.rows) {
         move_near(p_, node.large, node.begin, node.end);
-      } else if (!o_.ask) {
+      } else {
         if (node.large && node.size() <= kSmallBlock) {
           localize(node, *node.large, scratch);
         } else if (node.small && node.size() <= kTinyBlock && node.small->n > 4 * kTinyBlock) {
@@ -209,7 +237,13 @@ class Grower {
   template <class Id>
   void localize(Pending& node, const Block<Id>& from, Scratch& scratch) {
     const std::vector<Id> picked(from.ids + node.begin, from.ids + node.end);
-    node.small = extract<u16>(p_, from, node.begin, node.end, picked, nullptr, *node.active, scratch);
+    auto block =
+        extract<u16>(p_, from, node.begin, node.end, picked, nullptr, *node.active, scratch);
+    // Nobody else reads the node's part of the old block, which stays for its other nodes.
+    for (Entry<Id>* entries : from.entries) {
+      if (entries) drop_pages(entries + node.begin, entries + node.end);
+    }
+    node.small = std::move(block);
     node.large.reset();
     node.begin = 0;
     node.end = static_cast<i64>(picked.size());
@@ -278,7 +312,10 @@ class Grower {
 
 }  // namespace
 
-Grown grow(Problem& problem, const GrowOptions& options) { return Grower(problem, options).run(); }
+Grown grow(Problem& problem, const GrowOptions& options) {
+  const Team team;
+  return Grower(problem, options).run();
+}
 
 std::vector<std::pair<Candidate, Split>> candidates(Problem& problem, const GrowOptions& options,
                                                     i32 primary,

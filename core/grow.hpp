@@ -19,20 +19,20 @@
 
 namespace treewright {
 
-// Asks Python for the split of a node: rows and weights in, a Split or none out.
-struct NodeFacts {
-  std::vector<i64> rows;
+// Asks Python for the splits of the nodes of a level: rows and weights in, Splits or none out.
+struct LevelFacts {
+  std::vector<i64> rows;        // of one node after the other
   std::vector<double> weights;  // empty: all one
-  i32 depth;
-  u64 path;  // for draws that depend on the node alone
+  std::vector<i64> start{0};    // where each node's rows start; the end last
+  i32 depth = 0;
+  std::vector<u64> path;  // of each node, for draws that depend on it alone
 };
 struct PythonAnswer {
   bool is_split = false;
   Split split;
   std::vector<Surrogate> surrogates;
-  i64 id = -1;  // of what the chooser said about the node, split or not
 };
-using AskPython = std::function<PythonAnswer(NodeFacts)>;
+using AskPython = std::function<std::vector<PythonAnswer>(LevelFacts)>;
 
 struct GrowOptions {
   Chooser* chooser = nullptr;     // or

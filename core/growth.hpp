@@ -22,6 +22,7 @@ class Growth {
   const GrowOptions& options;
   std::vector<Scratch> buffers;  // one per thread
   double gain_unit = 1;          // turns a candidate's gain into a share of the total
+  i64 n_asked = 0;               // nodes that a Python chooser was asked for
 
   Growth(Problem& problem, const GrowOptions& o) : p(problem), options(o) {
     buffers.resize(std::max(1, p.params.n_threads));

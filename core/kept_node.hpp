@@ -29,6 +29,7 @@ class KeptNode {
     ids_.assign(source_->ids + view.begin, source_->ids + view.end);
     side_.resize(n);
     for (i64 i = 0; i < n; ++i) side_[i] = view.side[ids_[i]];
+    entries_.reserve(static_cast<std::size_t>(n) * view.problem.n_sorted);
     for (const i32 f : *active_) {
       const FeatureInfo& info = view.problem.features[f];
       if (info.store != Store::sorted) continue;

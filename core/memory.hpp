@@ -12,6 +12,10 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
+#endif
+#if defined(__GLIBC__)
+#include <malloc.h>
 #endif
 
 namespace treewright {
@@ -61,5 +65,24 @@ class Memory {
   char* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+// Makes the general allocator give back what it keeps. It looks through all of its memory, so this
+// is for moments when megabytes were freed.
+inline void trim_heap() {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+}
+
+// Gives the pages between two addresses back to the system: what they held is not needed any more,
+// though the buffer they are part of still is. Small parts are not worth the call.
+inline void drop_pages([[maybe_unused]] void* begin, [[maybe_unused]] void* end) {
+#if defined(__linux__)
+  static const std::uintptr_t page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) & ~(page - 1);
+  const std::uintptr_t to = reinterpret_cast<std::uintptr_t>(end) & ~(page - 1);
+  if (to >= from + 16 * page) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+#endif
+}
 
 }  // namespace treewright

@@ -234,6 +234,24 @@ Steps pruning_steps(const TreeView& tree, const double* node_alpha, double toler
   return steps;
 }
 
+// Whether every node but the root is the child of one earlier node, and inner nodes have several.
+bool is_tree(const Ids& first_child, const Ids& n_children) {
+  const std::int64_t n = static_cast<std::int64_t>(first_child.shape(0));
+  std::vector<bool> has_parent(n, false);
+  std::int64_t n_below = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t first = first_child.data()[i], count = n_children.data()[i];
+    if (!count) continue;
+    if (count < 2 || first <= i || first + count > n) return false;
+    for (std::int64_t c = first; c < first + count; ++c) {
+      if (has_parent[c]) return false;
+      has_parent[c] = true;
+    }
+    n_below += count;
+  }
+  return n_below == n - 1;
+}
+
 template <class Rule>
 nb::object node_alphas(Ids first, Ids count, Numbers risk, double tolerance, Rule rule) {
   std::vector<double> alpha;
@@ -247,6 +265,8 @@ nb::object node_alphas(Ids first, Ids count, Numbers risk, double tolerance, Rul
 }  // namespace
 
 void bind_prune(nb::module_& m) {
+  m.def("is_tree", &is_tree, "first_child"_a.noconvert(), "n_children"_a.noconvert(),
+        "Whether the child arrays are those of a tree.");
   m.def(
       "weakest_link",
       [](Ids first_child, Ids n_children, Numbers risk, double tolerance) {

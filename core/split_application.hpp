@@ -9,6 +9,7 @@
 #include "children.hpp"
 #include "extract.hpp"
 #include "fractional.hpp"
+#include "gaps.hpp"
 #include "kept_node.hpp"
 #include "mark.hpp"
 #include "node_tables.hpp"
@@ -45,8 +46,8 @@ class SplitApplication {
       split.gain = chosen.candidate.gain * g_.gain_unit;
     }
     auto each = [&](i64 n, auto&& work) { g_.for_each(n, node.size(), shared, scratch, work); };
-    Marker::GapDecision gaps =
-        marker_.decide_gaps(view, chosen, split, *node.active, later, scratch, each);
+    GapDecision gaps =
+        decide_gaps(view, chosen, split, *node.active, later, scratch, each);
     list.set_split(node.record, split, gaps.count);
     list.set_surrogates(node.record, gaps.surrogates);
     if (gaps.fractional) {
@@ -58,7 +59,7 @@ class SplitApplication {
 
  private:
   template <class Id>
-  void apply_plain(Pending& node, const Split& split, const Marker::GapDecision& gaps,
+  void apply_plain(Pending& node, const Split& split, const GapDecision& gaps,
                    NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children,
                    FindLater* later) {
     Block<Id>& block = *block_of<Id>(node);

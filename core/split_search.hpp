@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "ask_python.hpp"
 #include "mark.hpp"
 #include "node_tables.hpp"
 
@@ -17,7 +18,11 @@ class SplitSearch {
   // False: nothing is worth a split.
   template <class Id>
   bool choose(Pending& node, NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
-    if (o_.ask) return ask_python<Id>(node, list, chosen);
+    if (o_.ask) {
+      std::vector<Chosen> answer = ask_python(g_, {&node, 1}, list);
+      chosen = std::move(answer[0]);
+      return chosen.external;
+    }
     if (node.tables.empty() && tables_.pay(node.size())) {
       node.tables = tables_.make(*block_of<Id>(node), node, *node.active, shared, scratch);
     }
@@ -154,28 +159,6 @@ class SplitSearch {
     }
     const double share = static_cast<double>(view.stats[0]) / static_cast<double>(p_.total[0]);
     return record.impurity * share / g_.gain_unit;
-  }
-
-  template <class Id>
-  bool ask_python(Pending& node, NodeList& list, Chosen& chosen) {
-    const Block<Id>& block = *block_of<Id>(node);
-    NodeFacts facts;
-    facts.depth = node.depth;
-    facts.path = node.path;
-    facts.rows.reserve(node.size());
-    for (i64 i = node.begin; i < node.end; ++i) facts.rows.push_back(block.row(block.ids[i]));
-    if (!p_.unit) {
-      for (i64 i = node.begin; i < node.end; ++i) {
-        facts.weights.push_back(static_cast<double>(block.target.weight[block.ids[i]]) *
-                                p_.weight_unit);
-      }
-    }
-    PythonAnswer answer = o_.ask(std::move(facts));
-    list.set_python_id(node.record, answer.id);
-    chosen.external = true;
-    chosen.split = std::move(answer.split);
-    chosen.surrogates = std::move(answer.surrogates);
-    return answer.is_split;
   }
 
   Growth& g_;

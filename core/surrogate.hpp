@@ -13,6 +13,7 @@
 
 #include "choose/chooser.hpp"
 #include "choose/groups.hpp"
+#include "choose/order.hpp"
 #include "choose/sorted.hpp"
 #include "partition.hpp"
 #include "split_builder.hpp"
@@ -179,6 +180,7 @@ class SurrogateSearch {
     const Problem& p = node_.problem;
     const i32 width = table_width(p);
     std::vector<Cell> cells;
+    cells.reserve(info.n_codes);
     for (u32 c = 0; c < info.n_codes; ++c) {
       Cell cell{c, true, {}};
       int side = 0;
@@ -202,6 +204,7 @@ class SurrogateSearch {
                       [side](Id id) { return side[id] <= 1 ? side[id] : 2; }, scratch_.dense.data(),
                       scratch_);
     std::vector<Cell> cells;
+    cells.reserve(std::min<u64>(info.n_codes, node_.size()));
     for (u32 c = 0; c < info.n_codes; ++c, count += 3) {
       if (!(count[0] | count[1] | count[2])) continue;
       cells.push_back({c, true, {{count[0], count[1]}, {count[0], count[1]}}});
@@ -260,6 +263,8 @@ class SurrogateSearch {
     split.kind = SplitKind::codes;
     split.feature = feature_;
     split.n_branches = 2;
+    split.codes.reserve(cells.size());
+    split.branches.reserve(cells.size());
     const bool heavier = known.weight[1] >= known.weight[0];  // for a category that is undecided
     i64 n_wrong = 0;
     for (const Cell& cell : cells) {
@@ -304,12 +309,17 @@ std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,
     s.adjusted = (s.agreement - majority) / (1 - majority);
     s.split = std::move(search.split);
   });
-  std::erase_if(found, [](const Surrogate& s) { return s.split.kind == SplitKind::leaf; });
-  std::stable_sort(found.begin(), found.end(), [](const Surrogate& a, const Surrogate& b) {
-    return a.agreement > b.agreement + 1e-12;
-  });
-  if (static_cast<i32>(found.size()) > params.max_surrogates) found.resize(params.max_surrogates);
-  return found;
+  std::vector<i32> order;
+  order.reserve(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i].split.kind != SplitKind::leaf) order.push_back(static_cast<i32>(i));
+  }
+  sort_few(order, [&](i32 a, i32 b) { return found[a].agreement > found[b].agreement + 1e-12; });
+  if (static_cast<i32>(order.size()) > params.max_surrogates) order.resize(params.max_surrogates);
+  std::vector<Surrogate> best;
+  best.reserve(order.size());
+  for (const i32 i : order) best.push_back(std::move(found[i]));
+  return best;
 }
 
 }  // namespace treewright

@@ -1,7 +1,8 @@
 // Threads that live only as long as one call, so that nothing survives a fork.
 //
 // parallel_for hands out indices one at a time: a late thread holds up at most one piece, and
-// waiting threads sleep. The calling thread works too and polls for signals through `poll`.
+// waiting threads sleep. The calling thread works too and polls for signals through `poll`. The
+// others are those of the calling thread's Team, or are started for the loop.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "team.hpp"
+
 namespace treewright {
 
 // Calls body(index, thread) for index in [0, count). Exceptions end the loop early and the first
@@ -28,13 +31,13 @@ void parallel_for(std::int64_t count, int n_threads, Body&& body, Poll&& poll) {
   std::atomic<bool> stop{false};
   std::exception_ptr failure;
   std::mutex failure_lock;
-  auto work = [&](int thread, bool caller) {
+  auto work = [&](int thread) {
     try {
       for (;;) {
         const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
         if (i >= count || stop.load(std::memory_order_relaxed)) return;
         body(i, thread);
-        if (caller) poll();
+        if (thread == 0) poll();
       }
     } catch (...) {
       std::lock_guard<std::mutex> guard(failure_lock);
@@ -42,19 +45,20 @@ void parallel_for(std::int64_t count, int n_threads, Body&& body, Poll&& poll) {
       stop.store(true, std::memory_order_relaxed);
     }
   };
+  Team* const own = Team::current();
   if (extra <= 0) {
-    work(0, true);
-  } else {
+    work(0);
+  } else if (!own || !own->run(extra, work)) {
     std::vector<std::thread> team;
     team.reserve(extra);
     for (int t = 1; t <= extra; ++t) {
       try {
-        team.emplace_back(work, t, false);
+        team.emplace_back(work, t);
       } catch (const std::system_error&) {
         break;  // the system has no more threads to give; those that run do the work
       }
     }
-    work(0, true);
+    work(0);
     for (auto& member : team) member.join();
   }
   if (failure) std::rethrow_exception(failure);

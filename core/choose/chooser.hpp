@@ -66,6 +66,7 @@ struct Groups {
   i64 gap_count = 0;
   std::vector<i64> gap_stats;
   std::vector<i32> order;  // positions in the order in which cuts are tried
+  std::vector<double> profile, key;  // buffers of ordering
 
   i32 size() const { return static_cast<i32>(code.size()); }
 };

@@ -11,6 +11,7 @@
 #include "random.hpp"
 #include "rows.hpp"
 #include "sorted.hpp"
+#include "table_scan.hpp"
 
 #include "../criteria/gini.hpp"
 #include "../criteria/squared.hpp"
@@ -76,7 +77,7 @@ class Exhaustive : public Chooser {
         return best;
       }
       if constexpr (std::is_same_v<C, Gini>) {
-        if (scan_table(node, info, best)) return best;
+        if (scan_table(node, info, scratch, best)) return best;
       }
     }
     if (!in_order) build_groups(node, feature, scratch);
@@ -90,43 +91,6 @@ class Exhaustive : public Chooser {
     }
     if (by_row) turn_into_key(node, feature, scratch, best);
     return best;
-  }
-
-  // Two classes by Gini, straight from the node's table of an ordered feature (see
-  // scan_two_classes); false where there is more to it.
-  template <class Id>
-  static bool scan_table(const NodeView<Id>& node, const FeatureInfo& info, Candidate& best) {
-    const Problem& p = node.problem;
-    const Column& column = p.columns[best.feature];
-    const Admission admission(node, best.feature);
-    if (!node.tables || info.table < 0 || !column.ordered || column.multiway || !p.unit ||
-        node.criterion.n_classes != 2 || node.criterion.factor || p.params.random_cut ||
-        !admission.plain()) {
-      return false;
-    }
-    const i64* count = node.tables + info.table * 2;
-    if (count[2 * i64{info.n_codes}] || count[2 * i64{info.n_codes} + 1]) return false;  // gaps
-    const i64 n = node.size(), ones = node.stats[1];
-    BestRatio ratio(kTie);
-    i64 left = 0, d = 0, groups = 0, first = -1;
-    for (u32 c = 0; c < info.n_codes; ++c, count += 2) {
-      const i64 here = count[0] + count[1];
-      if (!here) continue;
-      left += here;
-      d += n * count[1] - here * ones;
-      ++groups;
-      if (left < admission.min_leaf) continue;
-      if (n - left < admission.min_leaf) break;
-      if (first < 0) first = groups;
-      const double l = static_cast<double>(left), numerator = static_cast<double>(d);
-      ratio.offer(numerator * numerator, l * static_cast<double>(n - left), groups);
-    }
-    if (ratio.cut < 0) ratio.cut = first;
-    if (ratio.cut < 0) return true;
-    best.kind = CandidateKind::group_cut;
-    best.cut = ratio.cut;
-    best.gain = 2 * ratio.numerator / ratio.denominator / static_cast<double>(n);
-    return true;
   }
 
   // Few instances of a feature kept as codes are sorted sooner than they are grouped.

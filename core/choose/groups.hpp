@@ -126,7 +126,7 @@ void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* 
     scratch.epoch = 1;
   }
   g.gap_stats.assign(s, 0);
-  std::vector<u32> seen;
+  std::vector<u32>& seen = g.code;
   for (i64 i = node.begin; i < node.end; ++i) {
     const u32 c = read_code<Code>(codes, node.block.ids[i]);
     if (c == kGap<u32> || scratch.stamp[c] == scratch.epoch) continue;
@@ -135,7 +135,6 @@ void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* 
   }
   std::sort(seen.begin(), seen.end());
   for (u32 k = 0; k < seen.size(); ++k) scratch.slot[seen[k]] = k;
-  g.code = seen;
   g.count.assign(seen.size(), 0);
   g.stats.assign(seen.size() * s, 0);
   for (i64 i = node.begin; i < node.end; ++i) {

@@ -74,18 +74,40 @@ inline std::vector<double> principal_direction(const std::vector<double>& rows,
   return direction;
 }
 
+// A stable sort; of the few categories that most nodes have, without memory of its own.
+template <class Less>
+void sort_few(std::vector<i32>& items, Less&& less) {
+  if (items.size() > 32) {
+    std::stable_sort(items.begin(), items.end(), less);
+    return;
+  }
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    const i32 item = items[i];
+    std::size_t at = i;
+    for (; at > 0 && less(item, items[at - 1]); --at) items[at] = items[at - 1];
+    items[at] = item;
+  }
+}
+
 inline void order_by_profile(const CriterionView& v, const Problem& p, Groups& g) {
   const i32 width = p.is_classification() ? v.n_classes : v.n_outputs;
   const i32 n = g.size();
-  std::vector<double> profile(static_cast<std::size_t>(n) * width), weight(n), key(n);
-  for (i32 i = 0; i < n; ++i) {
-    weight[i] = group_profile(v, p, g.stats.data() + static_cast<i64>(i) * p.n_stats,
-                              profile.data() + static_cast<i64>(i) * width);
-  }
+  std::vector<double>&profile = g.profile, &key = g.key;
+  profile.resize(static_cast<std::size_t>(n) * width);
+  key.resize(n);
+  const auto profile_of = [&](i32 i) {
+    return group_profile(v, p, g.stats.data() + static_cast<i64>(i) * p.n_stats,
+                         profile.data() + static_cast<i64>(i) * width);
+  };
   const bool simple = p.is_classification() ? width == 2 : width == 1;
   if (simple) {
-    for (i32 i = 0; i < n; ++i) key[i] = profile[static_cast<i64>(i) * width + width - 1];
+    for (i32 i = 0; i < n; ++i) {
+      profile_of(i);
+      key[i] = profile[static_cast<i64>(i) * width + width - 1];
+    }
   } else {
+    std::vector<double> weight(n);
+    for (i32 i = 0; i < n; ++i) weight[i] = profile_of(i);
     const std::vector<double> direction = principal_direction(profile, weight, width);
     for (i32 i = 0; i < n; ++i) {
       key[i] = 0;
@@ -94,7 +116,7 @@ inline void order_by_profile(const CriterionView& v, const Problem& p, Groups& g
   }
   // equal rates of two classes: the later category first, as when ordered by the first class's rate
   const bool later_first = simple && p.is_classification();
-  std::stable_sort(g.order.begin(), g.order.end(), [&](i32 a, i32 b) {
+  sort_few(g.order, [&](i32 a, i32 b) {
     return key[a] < key[b] || (later_first && key[a] == key[b] && g.code[a] > g.code[b]);
   });
 }

@@ -29,6 +29,7 @@ from treewright.learners._pruning import (
     prune,
     restored_table,
 )
+from treewright.learners._scikit import TableInputMixin
 from treewright.learners._training import (
     Sample,
     Training,
@@ -42,7 +43,6 @@ from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-    from sklearn.utils import Tags
 
     from treewright.data.table import Table
     from treewright.explain._trace import Trace
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["TreeEstimator"]
 
 
-class TreeEstimator(Followed, BaseEstimator):  # type: ignore[misc]
+class TreeEstimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators that fit one tree."""
 
     tree_: Tree
@@ -369,15 +369,6 @@ class TreeEstimator(Followed, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "tree_" in vars(self)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        # Text cells are taken, but to scikit-learn "string" promises that no cell is ever
-        # read as a number, and an object column of numbers is continuous here.
-        tags.input_tags.dict = True
-        return tags
 
     # Model files
 

@@ -89,10 +89,41 @@ def test_the_split_is_the_best_of_all(kind, response, form):
         assert min(w[known][left].sum(), w[known][~left].sum()) >= 7
 
 
+def codes_of(split, branch):
+    return [c for c, b in zip(split.codes, split.branches, strict=True) if b == branch]
+
+
 def left_of(split, x):
     if len(split.codes):
-        return np.isin(x, split.codes[split.branches == 0])
+        return np.isin(x, codes_of(split, 0))
     return x <= split.value
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_several_nodes_at_once_are_the_same_as_one_by_one(n_threads):
+    rng = np.random.default_rng(11)
+    n = 30_000  # enough for a second thread
+    x = rng.normal(size=n).astype(np.float32)
+    gapped = np.where(rng.random(n) < 0.1, np.nan, np.round(rng.normal(size=n), 1))
+    codes = rng.integers(-1, 5, n).astype(np.int32)
+    y = (x + rng.normal(size=n) > 0).astype(np.int32)
+    kernel = Associator([x, gapped, codes], [0, 0, 6], [True, True, False], y, 2, n_threads)
+    rows = rng.permutation(n)
+    weights = rng.integers(1, 4, n).astype(float)
+    begin = np.array([0, 9000, 9000, 9050, 9100, 20000])
+    end = np.array([9000, 9000, 9050, 9100, 20000, n])
+    features = np.array([[0, 1], [0, 1], [1, 2], [2, 0], [0, 2], [1, 2]], np.int32)
+    for w in (None, weights):
+        found = kernel.test_nodes(rows, w, (begin, end), features)
+        least = np.full(len(begin), 7.0)
+        splits = kernel.split_nodes(rows, w, (begin, end), features[:, 0], "quadratic", least)
+        for i, (a, b) in enumerate(zip(begin, end, strict=True)):
+            own = None if w is None else w[a:b]
+            one = kernel.test(rows[a:b], own, features[i].tolist())
+            assert np.array_equal(one.quadratic, found.quadratic[i], equal_nan=True)
+            assert np.array_equal(one.maximum, found.maximum[i], equal_nan=True)
+            assert np.array_equal(one.rank, found.rank[i])
+            assert splits[i] == kernel.split(rows[a:b], own, features[i, 0], "quadratic", 7.0)
 
 
 def test_no_split_is_offered_where_a_side_would_be_too_small():
@@ -111,7 +142,7 @@ def test_many_categories_are_cut_in_the_order_of_their_means():
     y = np.where(high[codes], 5.0, 0.0) + rng.normal(size=400)
     kernel = Associator([codes], [40], [False], y[:, None])
     split = kernel.split(np.arange(400), None, 0, "quadratic", 7.0, 15)
-    groups = {frozenset(split.codes[split.branches == b].tolist()) for b in (0, 1)}
+    groups = {frozenset(codes_of(split, b)) for b in (0, 1)}
     assert groups == {frozenset(np.flatnonzero(high)), frozenset(np.flatnonzero(~high))}
     assert split.branches[0] == 0
 
@@ -125,14 +156,14 @@ def test_ordering_categories_finds_the_best_partition_of_a_number_without_limits
         every = kernel.split(np.arange(60), None, 0, "quadratic", 0.0, 15)
         ordered = kernel.split(np.arange(60), None, 0, "quadratic", 0.0, 2)
         assert ordered.statistic == pytest.approx(every.statistic)
-        assert ordered.branches.tolist() == every.branches.tolist()
+        assert ordered.branches == every.branches
 
 
 def test_of_equal_partitions_the_first_by_the_digits_of_the_right_side_is_taken():
     codes = np.repeat([0, 1, 2], 10).astype(np.int32)
     y = np.concatenate([np.zeros(10), np.ones(10), np.full(10, 2)]).astype(np.int32)
     kernel = Associator([codes], [3], [False], y, 3)  # all three partitions score alike
-    assert kernel.split(np.arange(30), None, 0, "quadratic", 1.0).branches.tolist() == [0, 1, 0]
+    assert kernel.split(np.arange(30), None, 0, "quadratic", 1.0).branches == (0, 1, 0)
 
 
 def test_nothing_is_tested_where_nothing_varies():
@@ -243,6 +274,19 @@ def test_wrong_arguments_are_refused():
         kernel.test(np.array([4]), None, [0])
     with pytest.raises(ValueError, match="one entry per row"):
         kernel.test(np.arange(4), np.ones(3), [0])
+    with pytest.raises(ValueError, match="node is out of range"):
+        kernel.test_nodes(
+            np.arange(4), None, (np.array([2]), np.array([5])), np.zeros((1, 1), np.int32)
+        )
+    with pytest.raises(ValueError, match="every node needs"):
+        kernel.split_nodes(
+            np.arange(4),
+            None,
+            (np.array([0]), np.array([4])),
+            np.zeros(2, np.int32),
+            "maximum",
+            np.ones(2),
+        )
     with pytest.raises(ValueError, match="a feature"):
         kernel.test(np.arange(4), None, [1])
     with pytest.raises(ValueError, match="whole numbers"):

@@ -20,7 +20,7 @@ import pandas as pd
 from tests.oracle.recorded import load_runs
 from treewright import CHAIDClassifier
 from treewright.kernels.reference.merge import MAX_RESPLITS, Merger, Rules
-from treewright.tree.grow import GrowingNode
+from treewright.tree.choosing import GrowingNode
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {"min_prob": 0.01},

@@ -23,7 +23,7 @@ from tests.oracle.ctree_compare import Case, recorded_split
 from treewright.learners import _inference
 from treewright.learners._p_values import log_chi2
 from treewright.learners._stand_ins import _sides
-from treewright.tree.grow import GrowingNode, ProposedSplit, ProposedSurrogate
+from treewright.tree.choosing import GrowingNode, ProposedSplit, ProposedSurrogate
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ def _by_partykits_rules(
         own = ProposedSplit(
             feature,
             breaks=() if len(best.codes) else (best.value,),
-            codes=tuple(best.codes.tolist()),
-            branches=tuple(best.branches.tolist()),
+            codes=best.codes,
+            branches=best.branches,
         )
         first = side[_sides(columns[feature][rows], own) == 0]
         is_reversed = bool(2 * first.sum() > len(first))

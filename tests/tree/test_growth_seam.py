@@ -9,7 +9,8 @@ from scipy import stats
 from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.datasets import load_play_tennis
-from treewright.tree.grow import GrowingNode, ProposedSplit, grow
+from treewright.tree.choosing import GrowingLevel, GrowingNode, LevelAnswer, ProposedSplit
+from treewright.tree.grow import grow
 from treewright.tree.predict import apply, node_values
 from treewright.tree.recipe import Recipe
 from treewright.tree.split import GAP_FRACTION
@@ -137,3 +138,46 @@ def test_an_error_in_a_chooser_reaches_the_caller(tennis):
 
     with pytest.raises(ZeroDivisionError, match="own"):
         grow(table, y, Recipe("gini", choose=broken), target=target)
+
+
+def test_a_chooser_of_levels_is_asked_once_per_level_and_grows_the_same_tree():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 2))
+    y = rng.integers(0, 2, 300).astype(np.int32)
+
+    def halve(node: GrowingNode) -> ProposedSplit | None:
+        if len(node.rows) < 20 or node.depth % 3 == 2:
+            return None
+        feature = node.depth % 2
+        return ProposedSplit(feature, breaks=(float(np.median(X[node.rows, feature])),))
+
+    class Halver:
+        def __init__(self) -> None:
+            self.asked: list[tuple[int, int]] = []
+
+        def choose_level(self, level: GrowingLevel) -> LevelAnswer:
+            self.asked.append((level.depth, len(level)))
+            return LevelAnswer([halve(node) for node in level])
+
+    by_level = Halver()
+    trees = [
+        grow(encode(X), y, Recipe("gini", choose=chooser), target=Target("y", ("a", "b")))
+        for chooser in (halve, by_level)
+    ]
+    assert by_level.asked == [(0, 1), (1, 2), (2, 4)]
+    assert trees[0].to_dict() == trees[1].to_dict()
+
+
+def test_a_chooser_that_skips_a_node_of_its_level_is_refused():
+    class Silent:
+        def choose_level(self, level: GrowingLevel) -> LevelAnswer:
+            return LevelAnswer([])
+
+    recipe = Recipe("gini", choose=Silent())
+    with pytest.raises(ValueError, match="answer for every node"):
+        grow(
+            encode(np.arange(6.0)[:, None]),
+            np.arange(6, dtype=np.int32) % 2,
+            recipe,
+            target=Target("y", ("a", "b")),
+        )

@@ -18,7 +18,7 @@ from treewright.data.columns import Column, as_floats, settle, to_coded, to_floa
 from treewright.data.frames import is_frame, raw_column, read_frame
 from treewright.errors import DataError
 
-__all__ = ["class_codes", "class_order", "numeric_target"]
+__all__ = ["class_codes", "class_order", "class_totals", "numeric_target"]
 
 
 def class_codes(
@@ -58,6 +58,21 @@ def class_codes(
             f"y must hold classes of training only, but has {listed(strange)}; drop those rows."
         )
     return np.array(places, np.int32)[codes], np.asarray(classes)
+
+
+def class_totals(
+    codes: NDArray[Any], weight: NDArray[np.float64] | None, n_classes: int
+) -> NDArray[np.float64]:
+    """Weight of each class.
+
+    Examples
+    --------
+    >>> class_totals(np.array([0, 2, 2]), None, 3)
+    array([1., 0., 2.])
+    """
+    if weight is None and n_classes <= 8:  # bincount would copy the codes to wider ones
+        return np.array([np.count_nonzero(codes == k) for k in range(n_classes)], np.float64)
+    return np.bincount(codes, weight, n_classes).astype(np.float64)
 
 
 def class_order(y: Any) -> tuple[Any, ...] | None:
@@ -167,7 +182,7 @@ def _learn_classes(column: Column) -> tuple[NDArray[Any], NDArray[np.int32]]:
         return _float_classes(column)
     coded = to_coded(column)
     _refuse_gaps(int(np.count_nonzero(coded.codes < 0)), len(coded.codes))
-    used = np.flatnonzero(np.bincount(coded.codes, minlength=len(coded.values)))
+    used = np.flatnonzero(class_totals(coded.codes, None, len(coded.values)))
     values = _class_array([coded.values[k] for k in used.tolist()])
     order = np.argsort(values, kind="stable")
     place = np.full(len(coded.values), -1, np.int32)

@@ -27,12 +27,12 @@ from treewright.ensembles._members import Grower
 from treewright.ensembles._oob import OobErrorPath, OobSums, check_left_out, is_flat
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.learners._progress import Followed, Progress, reported
+from treewright.learners._scikit import TableInputMixin
 from treewright.learners._training import Training, threads
 from treewright.tree.tables import text_table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-    from sklearn.utils import Tags
 
 __all__ = ["Ensemble", "Material", "Plan"]
 
@@ -66,7 +66,7 @@ class Plan(NamedTuple):
     grower: Grower
 
 
-class Ensemble(Followed, BaseEstimator):  # type: ignore[misc]
+class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the ensembles."""
 
     n_estimators: int
@@ -398,13 +398,6 @@ class Ensemble(Followed, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_body" in vars(self)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.dict = True
-        return tags
 
     # Model files
 

@@ -16,6 +16,7 @@ from treewright.ensembles._files import optional_floats
 from treewright.ensembles._oob import OobSums
 from treewright.errors import DataError, ModelFileError
 from treewright.learners._costs import class_weights
+from treewright.learners._scikit import LogProbabilityMixin
 from treewright.learners._training import Sample, threads
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ __all__ = ["EnsembleClassifierMixin", "EnsembleRegressorMixin"]
 Floats = NDArray[np.float64]
 
 
-class EnsembleClassifierMixin(ClassifierMixin):  # type: ignore[misc]
+class EnsembleClassifierMixin(LogProbabilityMixin, ClassifierMixin):  # type: ignore[misc]
     """Classes: reading them, predicting them and their probabilities."""
 
     classes_: NDArray[Any]
@@ -66,20 +67,6 @@ class EnsembleClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         rows = self._rows(X)
         mean: Floats = self._body.mean(rows, self._answer(), threads(self.n_jobs))
         return mean
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_probability : ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
         return class_codes(y)

@@ -8,6 +8,7 @@ def grow(columns: list[NDArray[Any]], params: dict[str, Any]) -> dict[str, Any]:
 def candidates(
     columns: list[NDArray[Any]], params: dict[str, Any], primary: int
 ) -> list[dict[str, Any]]: ...
+def is_tree(first_child: NDArray[np.int32], n_children: NDArray[np.int32]) -> bool: ...
 def weakest_link(
     first_child: NDArray[np.int32],
     n_children: NDArray[np.int32],
@@ -114,18 +115,22 @@ class Associator:
         self,
         rows: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
-        features: list[int],
+        begin: NDArray[np.int64],
+        end: NDArray[np.int64],
+        features: NDArray[np.int32],
         with_covariance: bool,
     ) -> dict[str, Any]: ...
     def split(
         self,
         rows: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
-        feature: int,
+        begin: NDArray[np.int64],
+        end: NDArray[np.int64],
+        features: NDArray[np.int32],
         form: str,
-        least_weight: float,
+        least_weight: NDArray[np.float64],
         max_exhaustive: int,
-    ) -> dict[str, Any] | None: ...
+    ) -> list[tuple[float, float, list[int], list[int]] | None]: ...
     def resample(
         self,
         rows: NDArray[np.int64],

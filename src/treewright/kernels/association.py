@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,16 @@ from treewright.kernels import _core
 __all__ = ["Associations", "Associator", "BinarySplit", "Form"]
 
 Form = Literal["quadratic", "maximum"]
+Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Begin and end of each node's rows."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Associations:
     """What the tests of some features found; NaN where there was nothing to test.
 
-    ``rank`` is that of the covariance, the degrees of freedom of the quadratic form.
+    Arrays have one row per node where several were asked for. ``rank`` is that of the
+    covariance, the degrees of freedom of the quadratic form.
     ``level_weight`` (nominal features) and ``covariance`` (of the response, flat) are what the
     distribution of the maximum depends on; empty lists unless asked for.
     """
@@ -37,14 +40,13 @@ class Associations:
     covariance: list[NDArray[np.float64]]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class BinarySplit:
+class BinarySplit(NamedTuple):
     """``x <= value``, or the branch (0 or 1) of each code; and the two-sample statistic."""
 
     statistic: float
     value: float
-    codes: NDArray[np.int32]
-    branches: NDArray[np.int32]
+    codes: tuple[int, ...]
+    branches: tuple[int, ...]
 
 
 class Associator:
@@ -107,8 +109,29 @@ class Associator:
         with_covariance: bool = False,
     ) -> Associations:
         """Statistics of the given features over some rows."""
+        listed = np.array(features, np.int32)
+        return self.test_nodes(rows, weights, _all(rows), listed, with_covariance)
+
+    def test_nodes(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        bounds: Bounds,
+        features: NDArray[np.int32],
+        with_covariance: bool = False,
+    ) -> Associations:
+        """The same at several nodes: node i has ``rows[begin[i]:end[i]]``.
+
+        ``features`` has one row per node.
+        """
         self._check(rows, weights, features)
-        return Associations(**self._core.test(rows, weights, list(features), with_covariance))
+        if features.size % max(1, len(bounds[0])):
+            raise ValueError("features must be as many for every node")
+        features = np.ascontiguousarray(features, np.int32)
+        found = self._core.test(rows, weights, *bounds, features, with_covariance)
+        for name in ("quadratic", "maximum", "rank"):
+            found[name] = found[name].reshape(features.shape)
+        return Associations(**found)
 
     def split(
         self,
@@ -120,9 +143,30 @@ class Associator:
         max_exhaustive: int = 15,
     ) -> BinarySplit | None:
         """The split of one feature with the largest two-sample statistic."""
-        self._check(rows, weights, [feature])
-        found = self._core.split(rows, weights, feature, form, least_weight, max_exhaustive)
-        return None if found is None else BinarySplit(**found)
+        features, least = np.array([feature], np.int32), np.array([least_weight], np.float64)
+        return self.split_nodes(rows, weights, _all(rows), features, form, least, max_exhaustive)[0]
+
+    def split_nodes(
+        self,
+        rows: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+        bounds: Bounds,
+        features: NDArray[np.int32],
+        form: Form,
+        least_weight: NDArray[np.float64],
+        max_exhaustive: int = 15,
+    ) -> list[BinarySplit | None]:
+        """The same at several nodes, of one feature each."""
+        self._check(rows, weights, features)
+        if not len(features) == len(least_weight) == len(bounds[0]):
+            raise ValueError("every node needs a feature and a least weight")
+        features = np.ascontiguousarray(features, np.int32)
+        found = self._core.split(
+            rows, weights, *bounds, features, form, least_weight, max_exhaustive
+        )
+        return [
+            None if s is None else BinarySplit(s[0], s[1], tuple(s[2]), tuple(s[3])) for s in found
+        ]
 
     def resample(
         self,
@@ -144,15 +188,21 @@ class Associator:
         self,
         rows: NDArray[np.int64],
         weights: NDArray[np.float64] | None,
-        features: Sequence[int],
+        features: Sequence[int] | NDArray[np.int32],
     ) -> None:
         # whether rows lie in the table is looked at as they are read
         if rows.ndim != 1 or rows.dtype != np.int64:
             raise ValueError("rows must be a vector of int64")
         if weights is not None and weights.shape != rows.shape:
             raise ValueError("weights must have one entry per row")
-        if any(not 0 <= feature < self._n_features for feature in features):
+        listed = np.asarray(features)
+        if listed.size and not 0 <= listed.min() <= listed.max() < self._n_features:
             raise ValueError("a feature is out of range")
+
+
+def _all(rows: NDArray[np.int64]) -> Bounds:
+    """All rows as one node."""
+    return np.array([0]), np.array([len(rows)])
 
 
 def _check_column(column: NDArray[Any], n_categories: int, n_rows: int) -> None:

@@ -71,26 +71,12 @@ def _checked(
             "first_child and n_children must be two vectors with one entry per node, got shapes "
             f"{first.shape} and {count.shape}; pass the arrays of one tree."
         )
-    _check_structure(first.astype(np.int64), count.astype(np.int64))
-    return first, count, _numbers("risk", risk, len(first))
-
-
-def _check_structure(first: NDArray[np.int64], count: NDArray[np.int64]) -> None:
-    """Every node but the root is the child of one earlier node, and inner nodes have several."""
-    n = len(first)
-    inner = np.flatnonzero(count)
-    n_inner = count[inner]
-    sound = bool(np.all(n_inner >= 2)) and n_inner.sum() == n - 1
-    sound = sound and bool(np.all(first[inner] > inner) and np.all(first[inner] + n_inner <= n))
-    if sound:
-        start = np.repeat(first[inner] - (np.cumsum(n_inner) - n_inner), n_inner)
-        n_parents = np.bincount(start + np.arange(n - 1), minlength=n)
-        sound = bool(np.all(n_parents[1:] == 1))
-    if not sound:
+    if not _core.is_tree(first, count):
         raise DataError(
             "the nodes do not form a tree: every node but the first must be the child of one "
             "earlier node, and a node must have no child or at least two; rebuild the tree."
         )
+    return first, count, _numbers("risk", risk, len(first))
 
 
 def _numbers(name: str, values: ArrayLike, n: int) -> Floats:

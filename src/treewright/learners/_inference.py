@@ -8,9 +8,7 @@ feature does not favour those that offer many cuts. The statistics come from
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +18,13 @@ from treewright.data.table import Table
 from treewright.kernels.association import Associations, Associator, BinarySplit, Form
 from treewright.learners._p_values import log_chi2, log_largest_normal, log_sidak
 from treewright.learners._stand_ins import find_surrogates
-from treewright.tree.grow import GrowingNode, NoSplit, ProposedSplit
+from treewright.tree.choosing import (
+    GrowingLevel,
+    GrowingNode,
+    LevelAnswer,
+    NoSplit,
+    ProposedSplit,
+)
 from treewright.tree.node_tests import NodeTests
 
 __all__ = ["Adjust", "ConditionalInference", "Settings"]
@@ -52,6 +56,33 @@ class Settings:
     weight_scale: float = 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class _LevelTests:
+    """Tests at the nodes of a level: a row per node, a column per feature that was drawn.
+
+    ``df``, ``log_p`` and ``log_adjusted_p`` have entries where ``tested`` holds.
+    """
+
+    nodes: NDArray[np.int64]  # places in the level
+    features: NDArray[np.int32]
+    statistic: Floats
+    tested: NDArray[np.bool_]
+    df: Floats
+    log_p: Floats
+    log_adjusted_p: Floats
+
+    def table(self) -> NodeTests:
+        """As they are kept."""
+        return NodeTests(
+            self.nodes[np.nonzero(self.tested)[0]].astype(np.int32),
+            self.features[self.tested],
+            self.statistic[self.tested],
+            self.df,
+            self.log_p,
+            self.log_adjusted_p,
+        )
+
+
 class ConditionalInference:
     """A chooser for the growth loop.
 
@@ -79,6 +110,7 @@ class ConditionalInference:
     ) -> None:
         self._settings = settings
         self._features = table.schema.features
+        self._is_nominal = np.array([f.kind == "nominal" for f in self._features], bool)
         self._columns = table.columns
         self._kernel = Associator(
             table.columns,
@@ -89,111 +121,150 @@ class ConditionalInference:
             n_threads,
         )
 
-    def __call__(self, node: GrowingNode) -> ProposedSplit | NoSplit | None:
+    def choose_level(self, level: GrowingLevel) -> LevelAnswer:
+        """The splits of the nodes of a level."""
         settings = self._settings
-        if node.weights is not None and settings.weight_scale != 1.0:
-            node = replace(node, weights=node.weights * settings.weight_scale)
-        total = float(len(node.rows) if node.weights is None else node.weights.sum())
-        if total < settings.min_split or total < 2 * settings.min_leaf:
-            return None
-        tests = self._tests(node)
-        least = max(settings.min_leaf, ceil(settings.min_prob * total - 1e-9))
-        for place in self._order(tests)[: settings.split_try]:
-            proposal = self._split(node, int(tests.feature[place]), least, tests)
-            if proposal is not None:
-                return proposal
-        return NoSplit(tests=tests)
+        if level.weights is not None and settings.weight_scale != 1.0:
+            level = replace(level, weights=level.weights * settings.weight_scale)
+        totals = _totals(level)
+        large = (totals >= settings.min_split) & (totals >= 2 * settings.min_leaf)
+        nodes = np.flatnonzero(large)
+        answers: list[ProposedSplit | NoSplit | None] = [None] * len(level)
+        if not len(nodes):
+            return LevelAnswer(answers)
+        tests = self._tests(level.take(nodes), nodes)
+        least = np.maximum(settings.min_leaf, np.ceil(settings.min_prob * totals - 1e-9))
+        left = self._significant(tests)
+        for _ in range(settings.split_try):
+            place = self._best(tests, left)
+            tried = np.flatnonzero(place >= 0)
+            if not len(tried):
+                break
+            feature = tests.features[tried, place[tried]]
+            found = self._splits(level.take(nodes[tried]), feature, least[nodes[tried]])
+            for i, proposal in zip(tried.tolist(), found, strict=True):
+                answers[nodes[i]] = proposal
+                left[i] = left[i] & (proposal is None)
+            left[tried, place[tried]] = False
+        return LevelAnswer(answers, tests.table())
 
     # Testing
 
-    def _tests(self, node: GrowingNode) -> NodeTests:
+    def _tests(self, level: GrowingLevel, nodes: NDArray[np.int64]) -> _LevelTests:
         """What the tests of the (drawn) features say."""
         settings = self._settings
-        features = self._drawn(node)
+        features = self._drawn(level)
         needs_distribution = settings.form == "maximum" and settings.adjust != "monte_carlo"
-        found = self._kernel.test(node.rows, node.weights, features, needs_distribution)
-        every = found.quadratic if settings.form == "quadratic" else found.maximum
-        tested = np.flatnonzero(~np.isnan(every))
-        statistic, feature = every[tested], np.asarray(features, np.int32)[tested]
+        found = self._kernel.test_nodes(
+            level.rows, level.weights, (level.begin, level.end), features, needs_distribution
+        )
+        statistic = found.quadratic if settings.form == "quadratic" else found.maximum
+        tested = ~np.isnan(statistic)
+        node, place = np.nonzero(tested)
         df = found.rank[tested].astype(float)
         if settings.form == "maximum":
-            df = np.full(len(tested), np.nan)
+            df = np.full(len(node), np.nan)
         if settings.adjust is None:
-            log_p = np.full(len(tested), np.nan)
+            log_p = np.full(len(node), np.nan)
         elif settings.adjust == "monte_carlo":
-            log_p = self._log_resampled(node, feature)
+            log_p = self._log_resampled(level, features, tested)
         elif settings.form == "quadratic":
-            log_p = log_chi2(statistic, df)
+            log_p = log_chi2(statistic[tested], df)
         else:
-            log_p = np.array([_log_maximum(found, int(i)) for i in tested])
+            each = node * features.shape[1] + place
+            log_p = np.array([_log_maximum(found, int(i)) for i in each])
         adjusted = log_p
-        if settings.adjust == "bonferroni" and len(tested):
-            adjusted = log_sidak(log_p, len(tested))
-        return NodeTests.of_node(feature, statistic, df, log_p, adjusted)
+        if settings.adjust == "bonferroni" and len(node):
+            adjusted = log_sidak(log_p, np.count_nonzero(tested, axis=1)[node])
+        return _LevelTests(nodes, features, statistic, tested, df, log_p, adjusted)
 
-    def _drawn(self, node: GrowingNode) -> Sequence[int]:
-        """All features, or a draw that depends on the seed and the node alone."""
+    def _drawn(self, level: GrowingLevel) -> NDArray[np.int32]:
+        """All features, or a draw for each node that depends on the seed and the node alone."""
         n, drawn = len(self._features), self._settings.max_features
         if drawn is None or drawn >= n:
-            return range(n)
-        draw = np.random.Generator(np.random.Philox(key=[self._settings.seed, node.path]))
-        chosen: list[int] = np.sort(draw.choice(n, drawn, replace=False)).tolist()
+            return np.tile(np.arange(n, dtype=np.int32), (len(level), 1))
+        chosen = np.empty((len(level), drawn), np.int32)
+        for i, path in enumerate(level.path):
+            draw = np.random.Generator(np.random.Philox(key=[self._settings.seed, path]))
+            chosen[i] = np.sort(draw.choice(n, drawn, replace=False))
         return chosen
 
-    def _log_resampled(self, node: GrowingNode, features: NDArray[np.int32]) -> Floats:
-        n, seed = self._settings.n_resamples, (self._settings.seed, node.path)
-        counts = self._kernel.resample(
-            node.rows, node.weights, features.tolist(), self._settings.form, n, seed
-        )
+    def _log_resampled(
+        self, level: GrowingLevel, features: NDArray[np.int32], tested: NDArray[np.bool_]
+    ) -> Floats:
+        n, form = self._settings.n_resamples, self._settings.form
+        counts = [
+            self._kernel.resample(
+                node.rows,
+                node.weights,
+                own[known].tolist(),
+                form,
+                n,
+                (self._settings.seed, node.path),
+            )
+            for node, own, known in zip(level, features, tested, strict=True)
+        ]
         # The data themselves are one of the permutations, so no p-value is 0.
-        return np.asarray(np.log((counts + 1.0) / (n + 1.0)))
+        return np.asarray(np.log((np.concatenate(counts) + 1.0) / (n + 1.0)))
 
-    def _order(self, tests: NodeTests) -> list[int]:
-        """Places of the significant tests, best first.
+    def _significant(self, tests: _LevelTests) -> NDArray[np.bool_]:
+        """Which tests allow a split, a row per node."""
+        alpha = self._settings.alpha
+        significant = tests.tested.copy()
+        if self._settings.adjust is None:
+            significant[tests.tested] = tests.statistic[tests.tested] > 1.0 - alpha
+        elif alpha < 1.0:  # p-values near 1 may round to 1, and with alpha=1 they do not matter
+            significant[tests.tested] = tests.log_adjusted_p < np.log(alpha)
+        return significant
+
+    def _best(self, tests: _LevelTests, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Place of the best of the tests that are left at each node, −1 where none is.
 
         Of equal p-values the larger statistic wins, of equal statistics the later column.
         """
-        alpha = self._settings.alpha
-        if self._settings.adjust is None:
-            significant = tests.statistic > 1.0 - alpha
-        else:
-            # p-values near 1 may round to 1, and with alpha=1 they do not matter
-            significant = (tests.log_adjusted_p < np.log(alpha)) | (alpha == 1.0)
-        left: list[int] = significant.nonzero()[0].tolist()
-        order: list[int] = []
-        while left and len(order) < self._settings.split_try:
-            best = left
-            if self._settings.adjust is not None:
-                best = _best(best, -tests.log_p)
-            best = _best(best, tests.statistic)
-            order.append(best[-1])
-            left.remove(best[-1])
-        return order
+        if self._settings.adjust is not None:
+            evidence = np.full(left.shape, -np.inf)
+            evidence[tests.tested] = -tests.log_p
+            left = _largest(evidence, left)
+        left = _largest(tests.statistic, left)
+        last = left.shape[1] - 1 - np.argmax(left[:, ::-1], axis=1)
+        return np.where(left.any(axis=1), last, -1)
 
     # Splitting
 
-    def _split(
-        self, node: GrowingNode, feature: int, least: float, tests: NodeTests
-    ) -> ProposedSplit | None:
+    def _splits(
+        self, level: GrowingLevel, features: NDArray[np.int32], least: Floats
+    ) -> list[ProposedSplit | None]:
+        """The split of one feature at each node, where there is one."""
         settings = self._settings
-        if settings.multiway and self._features[feature].kind == "nominal":
-            return self._multiway(node, feature, least, tests)
-        found = self._kernel.split(
-            node.rows, node.weights, feature, settings.form, least, settings.max_exhaustive
+        proposals: list[ProposedSplit | None] = [None] * len(level)
+        is_multiway = settings.multiway & self._is_nominal[features]
+        for i in np.flatnonzero(is_multiway).tolist():
+            proposals[i] = self._multiway(level[i], int(features[i]), least[i])
+        two_way = np.flatnonzero(~is_multiway)
+        part = level.take(two_way)
+        found = self._kernel.split_nodes(
+            part.rows,
+            part.weights,
+            (part.begin, part.end),
+            features[two_way],
+            settings.form,
+            least[two_way],
+            settings.max_exhaustive,
         )
-        if found is None:
-            return None
-        proposal = ProposedSplit(feature, **_test_of(found), tests=tests)
-        if settings.max_surrogates:
-            stand_ins = find_surrogates(
-                self._kernel, self._columns, node, proposal, settings.max_surrogates
-            )
-            proposal = replace(proposal, surrogates=stand_ins)
-        return proposal
+        for i, split in zip(two_way.tolist(), found, strict=True):
+            if split is not None:
+                proposals[i] = self._with_surrogates(level, i, _proposal(int(features[i]), split))
+        return proposals
 
-    def _multiway(
-        self, node: GrowingNode, feature: int, least: float, tests: NodeTests
-    ) -> ProposedSplit | None:
+    def _with_surrogates(self, level: GrowingLevel, i: int, split: ProposedSplit) -> ProposedSplit:
+        n_wanted = self._settings.max_surrogates
+        if not n_wanted:
+            return split
+        stand_ins = find_surrogates(self._kernel, self._columns, level[i], split, n_wanted)
+        return replace(split, surrogates=stand_ins)
+
+    def _multiway(self, node: GrowingNode, feature: int, least: float) -> ProposedSplit | None:
         """A branch for each category; those that are too small share the last one."""
         column = self._columns[feature][node.rows]
         known = column >= 0
@@ -204,21 +275,29 @@ class ConditionalInference:
         if branches.max(initial=0) < 1:
             return None
         return ProposedSplit(
-            feature, codes=tuple(codes.tolist()), branches=tuple(branches.tolist()), tests=tests
+            feature, codes=tuple(codes.tolist()), branches=tuple(branches.tolist())
         )
 
 
-def _test_of(split: BinarySplit) -> dict[str, Any]:
-    """The test of a split, as arguments of ProposedSplit."""
-    if len(split.codes):
-        return {"codes": tuple(split.codes.tolist()), "branches": tuple(split.branches.tolist())}
-    return {"breaks": (split.value,), "closed": True}
+def _proposal(feature: int, split: BinarySplit) -> ProposedSplit:
+    breaks = () if split.codes else (split.value,)
+    return ProposedSplit(feature, breaks=breaks, codes=split.codes, branches=split.branches)
 
 
-def _best(places: list[int], score: Floats) -> list[int]:
-    """Those of ``places`` whose score is the largest, up to rounding."""
-    top = max(score[place] for place in places)
-    return [place for place in places if score[place] >= top - TIE * abs(top)]
+def _largest(score: Floats, places: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Those of ``places`` whose score is the largest of their row, up to rounding."""
+    score = np.where(places, score, -np.inf)
+    top = score.max(axis=1, initial=-np.inf, keepdims=True)
+    with np.errstate(invalid="ignore"):  # infinite scores are equal or not
+        is_top = (score >= top - TIE * np.abs(top)) | (score == top)
+    return np.asarray(is_top & places)
+
+
+def _totals(level: GrowingLevel) -> Floats:
+    """Weight of each node."""
+    if level.weights is None:
+        return (level.end - level.begin).astype(float)
+    return np.array([node.weights.sum() for node in level if node.weights is not None])
 
 
 def _log_maximum(found: Associations, i: int) -> float:
@@ -229,7 +308,7 @@ def _log_maximum(found: Associations, i: int) -> float:
     if len(weight):  # indicators of categories
         spread = weight.sum() * np.diag(weight) - np.outer(weight, weight)
         factors.append(_correlation(spread))
-    return log_largest_normal(float(found.maximum[i]), factors)
+    return log_largest_normal(float(found.maximum.flat[i]), factors)
 
 
 def _correlation(covariance: Floats) -> Floats:

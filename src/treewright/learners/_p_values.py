@@ -30,8 +30,12 @@ def log_chi2(statistic: ArrayLike, df: ArrayLike) -> Floats:
     [-2.995, -2504.485]
     """
     x, degrees = np.asarray(statistic, np.float64), np.asarray(df, np.float64)
-    if (degrees == 1.0).all():  # the square of a normal, much faster
-        return np.asarray(np.log(2.0) + log_ndtr(-np.sqrt(x)))
+    is_one = degrees == 1.0
+    if is_one.all():
+        return _log_square(x)
+    if is_one.any():
+        others = log_chi2(x, np.where(is_one, 2.0, degrees))
+        return np.asarray(np.where(is_one, _log_square(x), others))
     p = np.asarray(chdtrc(degrees, x))
     tiny = p < _SMALL
     log_p = np.log(np.where(tiny, 1.0, p))
@@ -41,6 +45,11 @@ def log_chi2(statistic: ArrayLike, df: ArrayLike) -> Floats:
         a, z = degrees[tiny] / 2, x[tiny] / 2
         log_p[tiny] = a * np.log(z) - z + np.log(hyperu(1.0, 1.0 + a, z)) - gammaln(a)
     return np.asarray(log_p)
+
+
+def _log_square(x: Floats) -> Floats:
+    """The same for one degree of freedom, the square of a normal; much faster."""
+    return np.asarray(np.log(2.0) + log_ndtr(-np.sqrt(x)))
 
 
 def log_largest_normal(t: float, factors: Sequence[Floats]) -> float:
@@ -107,7 +116,7 @@ def _lattice(rank: int) -> tuple[Floats, Floats]:
     return np.asarray(ndtri(points[:, :rank])), points[:, rank]
 
 
-def log_sidak(log_p: ArrayLike, n_tests: float) -> Floats:
+def log_sidak(log_p: ArrayLike, n_tests: ArrayLike) -> Floats:
     """Log of 1 − (1 − p)^n, the p-value adjusted for ``n_tests`` independent tests.
 
     Examples
@@ -115,7 +124,7 @@ def log_sidak(log_p: ArrayLike, n_tests: float) -> Floats:
     >>> np.exp(log_sidak(np.log(0.01), 5)).round(5).item()
     0.04901
     """
-    log_p = np.asarray(log_p, float)
+    log_p, n_tests = np.asarray(log_p, float), np.asarray(n_tests, float)
     with np.errstate(divide="ignore", under="ignore"):
         none = n_tests * np.log1p(-np.exp(log_p))  # log of (1 − p)^n
         exact = np.log(-np.expm1(none))

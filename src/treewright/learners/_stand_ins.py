@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from treewright.kernels.association import Associator, BinarySplit
 from treewright.learners._p_values import log_chi2
-from treewright.tree.grow import GrowingNode, ProposedSplit, ProposedSurrogate
+from treewright.tree.choosing import GrowingNode, ProposedSplit, ProposedSurrogate
 
 __all__ = ["find_surrogates"]
 
@@ -85,8 +85,8 @@ def _surrogate(
     own = ProposedSplit(
         feature,
         breaks=() if len(split.codes) else (split.value,),
-        codes=tuple(split.codes.tolist()),
-        branches=tuple(split.branches.tolist()),
+        codes=split.codes,
+        branches=split.branches,
     )
     branch = _sides(values, own)
     known = branch >= 0

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from treewright.data.schema import Target
-from treewright.data.target import class_codes, numeric_target
+from treewright.data.target import class_codes, class_totals, numeric_target
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.learners._costs import class_costs, class_weights, expected_cost_labels
+from treewright.learners._scikit import LogProbabilityMixin
 from treewright.learners._training import Sample, Training, threads
 from treewright.tree.predict import apply, node_values
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ClassificationMixin", "RegressionMixin"]
 
 
-class ClassificationMixin(ClassifierMixin):  # type: ignore[misc]
+class ClassificationMixin(LogProbabilityMixin, ClassifierMixin):  # type: ignore[misc]
     """Classes: reading them, predicting them and their probabilities."""
 
     classes_: NDArray[Any]
@@ -71,20 +72,6 @@ class ClassificationMixin(ClassifierMixin):  # type: ignore[misc]
         tree = self._fitted()
         return node_values(tree, self._table(X), tree.probability, threads(self.n_jobs))
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_probability : ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
         return class_codes(y)
 
@@ -96,7 +83,7 @@ class ClassificationMixin(ClassifierMixin):  # type: ignore[misc]
         assert sample.classes is not None
         classes = sample.classes.tolist()
         weight = sample.sample_weight
-        totals = _totals(sample.y, weight, len(classes))
+        totals = class_totals(sample.y, weight, len(classes))
         if self.class_weight is not None:
             each = class_weights(self.class_weight, classes, totals)
             weight = each[sample.y] if weight is None else weight * each[sample.y]
@@ -188,9 +175,3 @@ class RegressionMixin(RegressorMixin):  # type: ignore[misc]
 
 def _predicts_classes(tree: Tree) -> bool:
     return tree.schema.target is not None and tree.schema.target.is_classification
-
-
-def _totals(
-    codes: NDArray[Any], weight: NDArray[np.float64] | None, n_classes: int
-) -> NDArray[np.float64]:
-    return np.bincount(codes, weight, n_classes).astype(np.float64)

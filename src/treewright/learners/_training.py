@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from treewright.data.schema import Target
-from treewright.data.target import class_order
+from treewright.data.target import class_order, class_totals
 from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import DataError
 from treewright.tree.recipe import ClassCosts, Recipe
@@ -100,8 +100,7 @@ class Training:
 
     def class_totals(self) -> NDArray[np.float64]:
         """Weight of each class."""
-        totals = np.bincount(self.y, self.sample_weight, minlength=len(self.target.classes))
-        return totals.astype(np.float64)
+        return class_totals(self.y, self.sample_weight, len(self.target.classes))
 
     def take(self, rows: NDArray[np.int64]) -> Training:
         """Some of the rows; kinds, categories and class factors stay."""

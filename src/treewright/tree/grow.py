@@ -1,15 +1,13 @@
 """Growing: prepares a table and a recipe for the core and wraps what comes back as a Tree.
 
 The growth loop itself is compiled (``core/grow.cpp``). Its seam is ``choose(node)``: a compiled
-search, or a Python callable entered once per node, which gets a :class:`GrowingNode` and returns
-a :class:`ProposedSplit`, or :class:`NoSplit` or None for a leaf.
+search, or a Python chooser (:mod:`treewright.tree.choosing`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,163 +16,16 @@ from numpy.typing import NDArray
 from treewright import kernels
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
-from treewright.errors import ParameterError
-from treewright.tree.node_tests import NodeTests
+from treewright.tree.choosing import ChooserBridge
 from treewright.tree.recipe import ClassCosts, Recipe
-from treewright.tree.split import GAP_STOP, SplitKind, Splits
+from treewright.tree.split import Splits
 from treewright.tree.tree import Tree
 from treewright.tree.values import class_nodes, clip_rates, label_empty
 
-__all__ = [
-    "GrowingNode",
-    "NoSplit",
-    "ProposedSplit",
-    "ProposedSurrogate",
-    "candidates",
-    "grow",
-    "growth_parameters",
-]
+__all__ = ["candidates", "grow", "growth_parameters"]
 
 _GAPS = {"learned": 0, "surrogate": 1, "fractional": 2, "own_branch": 3, "majority": 4}
 _NO_LIMIT = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class GrowingNode:
-    """What a Python chooser sees of a node; ``weights`` is None where all are one.
-
-    ``path`` is a number of the node's own, the same however the tree is grown, for random draws.
-    """
-
-    rows: NDArray[np.int64]
-    weights: NDArray[np.float64] | None
-    depth: int
-    path: int
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedSurrogate:
-    """A split that stands in for another; ``is_reversed`` swaps the sides of its break."""
-
-    feature: int
-    breaks: tuple[float, ...] = ()
-    closed: bool = True
-    codes: tuple[int, ...] = ()
-    branches: tuple[int, ...] = ()
-    is_reversed: bool = False
-    agreement: float = 0.0
-    adjusted: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedSplit:
-    """What a Python chooser proposes.
-
-    ``breaks`` for a continuous or ordinal feature, or ``codes`` with their ``branches`` for a
-    nominal one. ``gain`` left out is the decrease of impurity. ``gap_branch`` is where a gap
-    goes under ``missing="majority"`` and "learned", perhaps a last branch of its own; −2 leaves
-    it to the heaviest branch.
-    ``surrogates`` are asked first under ``missing="surrogate"``. ``extras`` become columns of
-    ``Tree.extras``, ``tests`` rows of ``Tree.tests``.
-    """
-
-    feature: int
-    gain: float = math.nan
-    breaks: tuple[float, ...] = ()
-    closed: bool = True
-    codes: tuple[int, ...] = ()
-    branches: tuple[int, ...] = ()
-    gap_branch: int = GAP_STOP
-    surrogates: tuple[ProposedSurrogate, ...] = ()
-    extras: Mapping[str, float] = field(default_factory=dict)
-    tests: NodeTests | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NoSplit:
-    """A leaf that a Python chooser has something to say about, such as tests that failed."""
-
-    extras: Mapping[str, float] = field(default_factory=dict)
-    tests: NodeTests | None = None
-
-
-class _ChooserBridge:
-    """Translates between the core's calls and a Python chooser, and keeps its answers.
-
-    What the core carries of an answer is its number: which node of the finished tree it is
-    about is known only in the end.
-    """
-
-    def __init__(
-        self, choose: Callable[[GrowingNode], ProposedSplit | NoSplit | None], n_features: int
-    ) -> None:
-        self._choose = choose
-        self._n_features = n_features
-        self._answers: list[ProposedSplit | NoSplit] = []
-
-    def __call__(
-        self,
-        rows: NDArray[np.int64],
-        weights: NDArray[np.float64] | None,
-        depth: int,
-        path: int,
-    ) -> tuple[int, dict[str, Any] | None] | None:
-        answer = self._choose(GrowingNode(rows, weights, depth, path))
-        if answer is None:
-            return None
-        self._answers.append(answer)
-        split = None
-        if isinstance(answer, ProposedSplit):
-            for feature in (answer.feature, *(s.feature for s in answer.surrogates)):
-                if not 0 <= feature < self._n_features:  # the core would read beyond the table
-                    raise ParameterError(
-                        f"choose must propose one of the {self._n_features} features, "
-                        f"got number {feature}."
-                    )
-            split = _test(answer)
-            # a branch of its own for gaps is the last one
-            split |= {
-                "n_branches": max(split["n_branches"], int(answer.gap_branch) + 1),
-                "gain": float(answer.gain),
-                "gap_branch": int(answer.gap_branch),
-                "surrogates": [
-                    _test(s) | {"n_branches": 2, "agreement": s.agreement, "adjusted": s.adjusted}
-                    for s in answer.surrogates
-                ],
-            }
-        return len(self._answers) - 1, split
-
-    def extras(self, answer_id: NDArray[np.int32]) -> dict[str, NDArray[np.float64]]:
-        """Columns over nodes from what was said of each; NaN where nothing was."""
-        columns: dict[str, NDArray[np.float64]] = {}
-        for node in np.flatnonzero(answer_id >= 0):
-            for name, value in self._answers[answer_id[node]].extras.items():
-                columns.setdefault(name, np.full(len(answer_id), np.nan))[node] = value
-        return columns
-
-    def tests(self, answer_id: NDArray[np.int32]) -> NodeTests | None:
-        """The tests at all nodes; None if there was none at any."""
-        said = ((i, self._answers[answer_id[i]].tests) for i in np.flatnonzero(answer_id >= 0))
-        found = [(int(node), tests) for node, tests in said if tests is not None]
-        return NodeTests.join(found) if found else None
-
-
-def _test(proposal: ProposedSplit | ProposedSurrogate) -> dict[str, Any]:
-    """The test of a proposal, as the core reads it."""
-    nominal = len(proposal.codes) > 0
-    order = np.argsort(proposal.codes) if nominal else ()
-    return {
-        "kind": int(SplitKind.CODES if nominal else SplitKind.BREAKS),
-        "feature": int(proposal.feature),
-        "closed": bool(proposal.closed),
-        "reversed": bool(getattr(proposal, "is_reversed", False)),
-        "n_branches": 1 + (max(proposal.branches) if nominal else len(proposal.breaks)),
-        "gain": 0.0,
-        "gap_branch": GAP_STOP,
-        "breaks": [float(b) for b in proposal.breaks],
-        "codes": [int(proposal.codes[i]) for i in order],
-        "branches": [int(proposal.branches[i]) for i in order],
-    }
 
 
 def grow(
@@ -200,7 +51,7 @@ def grow(
     params["cut_values"] = list(cut_values)
     bridge = None
     if recipe.choose is not None:
-        bridge = params["choose"] = _ChooserBridge(recipe.choose, len(table.schema))
+        bridge = params["choose"] = ChooserBridge(recipe.choose, len(table.schema))
     grown = kernels.grow(table.columns, params)
     if unit != 1.0:
         _restore_unit(grown, unit, 2 if recipe.criterion == "squared_error" else 1)
@@ -364,7 +215,7 @@ def _wrap(
     target: Target,
     recipe: Recipe,
     costs: ClassCosts | None,
-    bridge: _ChooserBridge | None,
+    bridge: ChooserBridge | None,
 ) -> Tree:
     """Turn the core's arrays into a Tree."""
     said = grown.pop("python_id")

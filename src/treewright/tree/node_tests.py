@@ -89,16 +89,21 @@ class NodeTests:
         return cls(np.zeros(len(arrays[0]), np.int32), *arrays)
 
     @classmethod
-    def join(cls, parts: Iterable[tuple[int, NodeTests]]) -> NodeTests:
-        """All tests of a tree, from those of single nodes in ascending order."""
-        listed = list(parts)
-        nodes = [np.full(len(tests), node, np.int32) for node, tests in listed]
+    def join(cls, parts: Iterable[tuple[int | NDArray[np.int32], NodeTests]]) -> NodeTests:
+        """All tests of a tree, from those of single nodes or levels.
+
+        Each part comes with the node, or the nodes that its numbers stand for (−1: gone).
+        """
+        listed = [(np.atleast_1d(np.asarray(ids, np.int32)), tests) for ids, tests in parts]
+        nodes = [ids[tests.node] for ids, tests in listed]
+        node = np.concatenate([np.empty(0, np.int32), *nodes])
+        order = np.argsort(node, kind="stable")[np.count_nonzero(node < 0) :]
         arrays: dict[str, Any] = {
             name: np.concatenate([np.empty(0, dtype), *(getattr(t, name) for _, t in listed)])
             for name, dtype in TEST_DTYPES.items()
         }
-        arrays["node"] = np.concatenate([np.empty(0, np.int32), *nodes])
-        return cls(**arrays)
+        arrays["node"] = node
+        return cls(**{name: array[order] for name, array in arrays.items()})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by field name, in field order."""

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from treewright.tree.choosing import LevelChooser
 
 __all__ = ["ClassCosts", "Missing", "QuinlanRules", "Recipe"]
 
@@ -117,7 +120,8 @@ class Recipe:
     quinlan
         Choose as Quinlan's programs do; ``criterion`` must be ``"entropy"``.
     choose
-        A Python callable entered once per node instead of the compiled search.
+        A Python chooser instead of the compiled search: a callable entered once per node, or an
+        object with ``choose_level``; see :mod:`treewright.tree.choosing`.
     """
 
     criterion: str | Callable[..., Any]
@@ -148,7 +152,7 @@ class Recipe:
     redraw: bool = True
     monotonic: tuple[int, ...] | None = None
     quinlan: QuinlanRules | None = None
-    choose: Callable[..., Any] | None = None
+    choose: Callable[..., Any] | LevelChooser | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,24 +134,24 @@ class Splits:
         """The splits at ``index``; those marked in ``is_leaf`` become LEAF."""
         kind, feature = self.kind[index], self.feature[index]
         closed, reverse = self.closed[index], self.reversed[index]
-        lengths = {
-            pool: np.diff(getattr(self, f"{pool}_offset"))[index]
-            for pool in ("break", "code", "term")
-        }
         if is_leaf is not None:
             kind[is_leaf] = SplitKind.LEAF
             feature[is_leaf] = -1
             closed[is_leaf] = reverse[is_leaf] = False
-            for length in lengths.values():
-                length[is_leaf] = 0
         offsets = {}
         gathers = {}
-        for pool, length in lengths.items():
-            offset = np.zeros(len(index) + 1, np.int64)
+        for pool in ("break", "code", "term"):
+            old = getattr(self, f"{pool}_offset")
+            offset = offsets[pool] = np.zeros(len(index) + 1, np.int64)
+            if old[-1] == 0:  # most trees have no linear tests
+                gathers[pool] = np.empty(0, np.int64)
+                continue
+            begin = old[index]
+            length = old[index + 1] - begin
+            if is_leaf is not None:
+                length[is_leaf] = 0
             np.cumsum(length, out=offset[1:])
-            offsets[pool] = offset
-            start = np.repeat(getattr(self, f"{pool}_offset")[index] - offset[:-1], length)
-            gathers[pool] = start + np.arange(offset[-1])
+            gathers[pool] = np.repeat(begin - offset[:-1], length) + np.arange(offset[-1])
         return Splits(
             kind=kind,
             feature=feature,

@@ -16,7 +16,7 @@
 #include <limits>
 #include <vector>
 
-#include "types.hpp"
+#include "../types.hpp"
 
 namespace treewright {
 
@@ -56,19 +56,23 @@ struct BinarySplit {
   std::vector<i32> codes, branches;
 };
 
-struct SplitLimits {
-  double least_weight = 1;  // of each side
-  i32 max_exhaustive = 15;  // categories up to which every partition is tried
-};
-
 using Poll = std::function<void()>;
 
+// Nodes are tested and split in one go: most are small, and threads share them.
+
+// The tests of every node: those of node i are of the `width` features from features[i · width] on.
 std::vector<Association> associate(const std::vector<Column>& columns, const Response& response,
-                                   const RowSet& set, const std::vector<i32>& features,
+                                   const std::vector<RowSet>& nodes,
+                                   const std::vector<i32>& features, i64 width,
                                    bool with_covariance, int n_threads, const Poll& poll);
 
-BinarySplit best_binary_split(const std::vector<Column>& columns, const Response& response,
-                              const RowSet& set, i32 feature, Form form, const SplitLimits& limits);
+// The split of features[i] at every node i.
+std::vector<BinarySplit> best_binary_splits(const std::vector<Column>& columns,
+                                            const Response& response,
+                                            const std::vector<RowSet>& nodes,
+                                            const std::vector<i32>& features, Form form,
+                                            const std::vector<double>& least_weight,
+                                            i32 max_exhaustive, int n_threads, const Poll& poll);
 
 // How many of n_resamples permutations of the response reach each feature's statistic. Weights are
 // whole numbers. The draws depend on `key` and `stream` alone and see values in sorted order, so

@@ -1,4 +1,4 @@
-// Python's door to the tests of independence: one object per fit, one call per node.
+// Python's door to the tests of independence: one object per fit, one call per level of nodes.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <thread>
 
+#include "../bind_arrays.hpp"
+#include "../module.hpp"
+#include "../signals.hpp"
 #include "association.hpp"
-#include "bind_arrays.hpp"
-#include "module.hpp"
-#include "signals.hpp"
 
 namespace nb = nanobind;
 
@@ -48,14 +48,17 @@ class Associator {
     }
   }
 
-  nb::dict test(const Array<i64>& rows, nb::object weights, const std::vector<i32>& features,
-                bool with_covariance) {
-    const RowSet set = row_set(rows, weights);
+  // Node i has the rows from begin[i] to end[i] − 1.
+  nb::dict test(const Array<i64>& rows, nb::object weights, const Array<i64>& begin,
+                const Array<i64>& end, const Array<i32>& features, bool with_covariance) {
+    const std::vector<RowSet> nodes = row_sets(rows, weights, begin, end);
+    const std::vector<i32> tested(features.data(), features.data() + features.size());
+    const i64 width = nodes.empty() ? 0 : static_cast<i64>(tested.size() / nodes.size());
     std::vector<Association> found;
     {
       nb::gil_scoped_release release;
-      found = associate(columns_, response_, set, features, with_covariance, n_threads_,
-                        check_signals);
+      found = associate(columns_, response_, nodes, tested, width, with_covariance, n_threads_,
+                        SignalPoll());
     }
     std::vector<double> quadratic, maximum;
     std::vector<i32> rank;
@@ -77,22 +80,28 @@ class Associator {
     return d;
   }
 
-  nb::object split(const Array<i64>& rows, nb::object weights, i32 feature,
-                   const std::string& form, double least_weight, i32 max_exhaustive) {
-    const RowSet set = row_set(rows, weights);
-    BinarySplit found;
+  // One entry per node: None, or the statistic, the value, the codes and their branches.
+  nb::list split(const Array<i64>& rows, nb::object weights, const Array<i64>& begin,
+                 const Array<i64>& end, const Array<i32>& features, const std::string& form,
+                 const Array<double>& least_weight, i32 max_exhaustive) {
+    const std::vector<RowSet> nodes = row_sets(rows, weights, begin, end);
+    const std::vector<i32> split(features.data(), features.data() + features.size());
+    const std::vector<double> least(least_weight.data(), least_weight.data() + least_weight.size());
+    std::vector<BinarySplit> found;
     {
       nb::gil_scoped_release release;
-      found = best_binary_split(columns_, response_, set, feature, form_of(form),
-                                {least_weight, max_exhaustive});
+      found = best_binary_splits(columns_, response_, nodes, split, form_of(form), least,
+                                 max_exhaustive, n_threads_, SignalPoll());
     }
-    if (!found.found) return nb::none();
-    nb::dict d;
-    d["statistic"] = found.statistic;
-    d["value"] = found.value;
-    d["codes"] = to_numpy(std::move(found.codes));
-    d["branches"] = to_numpy(std::move(found.branches));
-    return d;
+    nb::list out;
+    for (const BinarySplit& s : found) {
+      if (s.found) {
+        out.append(nb::make_tuple(s.statistic, s.value, s.codes, s.branches));
+      } else {
+        out.append(nb::none());
+      }
+    }
+    return out;
   }
 
   nb::object resample(const Array<i64>& rows, nb::object weights, const std::vector<i32>& features,
@@ -102,7 +111,7 @@ class Associator {
     {
       nb::gil_scoped_release release;
       counts = count_extreme(columns_, response_, set, features, form_of(form), n_resamples, key,
-                             stream, n_threads_, check_signals);
+                             stream, n_threads_, SignalPoll());
     }
     return to_numpy(std::move(counts));
   }
@@ -117,6 +126,18 @@ class Associator {
     if (set.n && largest >= static_cast<u64>(n_rows_)) throw nb::value_error("a row is out of range");
     if (!weights.is_none()) set.weights = nb::cast<Array<double>>(weights).data();
     return set;
+  }
+
+  std::vector<RowSet> row_sets(const Array<i64>& rows, const nb::object& weights,
+                               const Array<i64>& begin, const Array<i64>& end) const {
+    const RowSet all = row_set(rows, weights);
+    std::vector<RowSet> sets;
+    for (std::size_t i = 0; i < begin.size(); ++i) {
+      const i64 from = begin.data()[i], to = end.data()[i];
+      if (from < 0 || from > to || to > all.n) throw nb::value_error("a node is out of range");
+      sets.push_back({all.rows + from, all.weights ? all.weights + from : nullptr, to - from});
+    }
+    return sets;
   }
 
   nb::list held_;
@@ -137,9 +158,11 @@ void bind_association(nb::module_& m) {
            nb::arg("labels").none(), nb::arg("numbers").none(), nb::arg("width"),
            nb::arg("n_threads"))
       .def("test", &Associator::test, nb::arg("rows").noconvert(), nb::arg("weights").none(),
-           nb::arg("features"), nb::arg("with_covariance"))
+           nb::arg("begin"), nb::arg("end"), nb::arg("features").noconvert(),
+           nb::arg("with_covariance"))
       .def("split", &Associator::split, nb::arg("rows").noconvert(), nb::arg("weights").none(),
-           nb::arg("feature"), nb::arg("form"), nb::arg("least_weight"), nb::arg("max_exhaustive"))
+           nb::arg("begin"), nb::arg("end"), nb::arg("features").noconvert(), nb::arg("form"),
+           nb::arg("least_weight"), nb::arg("max_exhaustive"))
       .def("resample", &Associator::resample, nb::arg("rows").noconvert(),
            nb::arg("weights").none(), nb::arg("features"), nb::arg("form"),
            nb::arg("n_resamples"), nb::arg("key"), nb::arg("stream"));

@@ -1,0 +1,44 @@
+"""What all estimators, trees and ensembles, tell scikit-learn alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+__all__ = ["LogProbabilityMixin", "TableInputMixin"]
+
+
+class TableInputMixin:
+    """Tags of the input: any table, with gaps and categories."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        # Text cells are taken, but to scikit-learn "string" promises that no cell is ever
+        # read as a number, and an object column of numbers is continuous here.
+        tags.input_tags.dict = True
+        return tags
+
+
+class LogProbabilityMixin:
+    """``predict_log_proba`` of a classifier."""
+
+    def predict_log_proba(self: Any, X: Any) -> NDArray[np.float64]:
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_probability : ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
