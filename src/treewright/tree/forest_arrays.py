@@ -20,7 +20,7 @@ from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import DataError, ParameterError
 from treewright.kernels.forest import ForestPredictor, first_children, sum_up
-from treewright.tree.predict import apply, node_values
+from treewright.tree.predict import apply, category_counts, core_arrays, node_values
 from treewright.tree.recipe import ClassCosts
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
@@ -234,29 +234,38 @@ class Forest:
 
     @cached_property
     def _predictor(self) -> ForestPredictor:
+        try:
+            return ForestPredictor(category_counts(self.schema), *self._core_arrays())
+        except ValueError as error:
+            raise ParameterError(str(error)) from None
+
+    def _core_arrays(self) -> tuple[NDArray[Any], ...]:
+        """The arrays of structure and tests as the core takes them."""
         assert self.arrays is not None
-        n_categories = [len(f.categories) if f.is_categorical else -1 for f in self.schema.features]
 
         def ints(array: NDArray[Any]) -> NDArray[np.int32]:
             return np.ascontiguousarray(array, np.int32)
 
-        try:
-            return ForestPredictor(
-                np.array(n_categories, np.int32),
-                np.ascontiguousarray(self.arrays["node_offset"], np.int64),
-                ints(self.arrays["n_children"]),
-                ints(self.arrays["feature"]),
-                ints(self.arrays["gap_branch"]) - np.int32(2),
-                np.ascontiguousarray(self._inner("kind"), np.uint8),
-                np.ascontiguousarray(self.arrays["closed"]).view(np.uint8),
-                ints(self._inner("n_breaks")),
-                ints(self._inner("n_codes")),
-                self.arrays["breaks"],
-                ints(self._part("codes")),
-                ints(self._part("branches")),
-            )
-        except ValueError as error:
-            raise ParameterError(str(error)) from None
+        return (
+            np.ascontiguousarray(self.arrays["node_offset"], np.int64),
+            ints(self.arrays["n_children"]),
+            ints(self.arrays["feature"]),
+            ints(self.arrays["gap_branch"]) - np.int32(2),
+            np.ascontiguousarray(self._inner("kind"), np.uint8),
+            np.ascontiguousarray(self.arrays["closed"]).view(np.uint8),
+            ints(self._inner("n_breaks")),
+            ints(self._inner("n_codes")),
+            self.arrays["breaks"],
+            ints(self._part("codes")),
+            ints(self._part("branches")),
+        )
+
+    def core_trees(self, what: What) -> tuple[Any, Floats]:
+        """The trees as the core takes them, and what rows get where they may end."""
+        if self.arrays is not None:
+            return self._core_arrays(), self._leaf_values(what)
+        values = np.concatenate([leaf_values(tree, what) for tree in self._trees])
+        return [core_arrays(tree) for tree in self._trees], values
 
     def _leaf_values(self, what: What) -> Floats:
         """What a row gets from each leaf of the forest."""
