@@ -1,8 +1,8 @@
 """What forests predict beside scikit-learn's, both at their defaults.
 
 Half of the rows are learned from and half tested on, another half, order of columns and seed each
-round; what is compared is the mean difference over the rounds with its standard error. Categories and
-gaps go to ours as they are, to scikit-learn's as one-hot columns. ``python
+round; what is compared is the mean difference over the rounds with its standard error. Categories
+and gaps go to ours as they are, to scikit-learn's as one-hot columns. ``python
 benchmarks/forest_quality.py`` prints the table of docs/comparisons/forests.md.
 """
 

@@ -214,6 +214,35 @@ def test_an_interrupted_forest_keeps_its_first_trees() -> None:
     same_arrays(grown.forest, grow_forest(table, y, recipe, few, target=TWO).forest)
 
 
+# Drawing features
+
+
+@pytest.mark.parametrize("store", [plain_problem, mixed_problem])
+@pytest.mark.parametrize("redraw", [True, False])
+def test_a_draw_that_cannot_be_split_is_a_leaf_or_goes_on(store: Any, redraw: bool) -> None:
+    """One feature can be split, the others differ in one row; the twin knows who drew it."""
+    table, y = store(13, TWO, n=200)
+    only = 1
+    columns = tuple(
+        c if i == only else (np.arange(200) == 7).astype(c.dtype)
+        for i, c in enumerate(table.columns)
+    )
+    table = Table(table.schema, 200, np.zeros(len(columns), bool), columns)
+    n_features, n_drawn, n_trees = len(columns), 2, 60
+    recipe = Recipe("gini", max_features=n_drawn, redraw=redraw, min_samples_leaf=5)
+    plan = ForestPlan(n_trees, seed=21, tree_method="exact")
+    grown = grow_forest(table, y, recipe, plan, target=TWO).forest
+    is_split = np.array([grown.tree(k).n_nodes > 1 for k in range(n_trees)])
+    drew = np.array(
+        [
+            only in reference.drawn_features(key, reference.root_path(key), n_features, n_drawn)
+            for key in (reference.tree_seed(21, k) for k in range(n_trees))
+        ]
+    )
+    assert 0 < drew.sum() < n_trees
+    np.testing.assert_array_equal(is_split, np.ones(n_trees, bool) if redraw else drew)
+
+
 # Predicting
 
 

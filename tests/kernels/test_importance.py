@@ -16,7 +16,6 @@ from treewright.tree.forest import Forest, ForestPlan, Sampling, grow_forest, le
 from treewright.tree.predict import category_counts
 from treewright.tree.recipe import Recipe
 
-
 SEED = 5
 
 

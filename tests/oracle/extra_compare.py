@@ -1,8 +1,8 @@
 """Our extremely randomised trees beside recorded runs of ranger (``splitrule="extratrees"``).
 
 Both make one random cut of each feature drawn. ranger divides categories at random, we cut their
-order by rate at a random place. The shared runs took all rows and hold errors on the folds; those in the repository drew bootstrap
-samples and hold out-of-bag errors and importances of ten seeds.
+order by rate at a random place. The shared runs took all rows and hold errors on the folds; those
+in the repository drew bootstrap samples and hold out-of-bag errors and importances of ten seeds.
 """
 
 from __future__ import annotations

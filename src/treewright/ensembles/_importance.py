@@ -150,9 +150,7 @@ def permutation_importance(
     trees, values = forest.core_trees("probability" if target.is_classification else "value")
     rows = table.columns if table.block is None else table.block
     plan = {"seed": draws.seed, **draws.sampling.core_plan(table.n_rows)}
-    return oob_importance(
-        category_counts(forest.schema), trees, rows, y, values, plan, n_threads
-    )
+    return oob_importance(category_counts(forest.schema), trees, rows, y, values, plan, n_threads)
 
 
 # Impurity

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.kernels.reference import predict
-from treewright.kernels.reference.forest import child_path, philox_words, tree_seed
+from treewright.kernels.reference.forest import below_each, child_path, tree_seed
 from treewright.tree.tree import Tree
 
 __all__ = ["oob_importance", "shuffled_order"]
@@ -19,17 +19,12 @@ SHUFFLE_STREAM = 0x53485546464C45
 
 
 def shuffled_order(seed: int, tree: int, feature: int, n: int) -> NDArray[np.int64]:
-    """A random order of ``n`` rows (Fisher and Yates), one word a step but for those rejected."""
-    words = philox_words(tree_seed(seed, tree), child_path(SHUFFLE_STREAM, feature), n + 16)
-    left = iter(words.tolist())
+    """A random order of ``n`` rows (Fisher and Yates)."""
+    stream = child_path(SHUFFLE_STREAM, feature)
+    bounds = range(n, 1, -1)
     order = np.arange(n)
-    for i in range(n - 1, 0, -1):
-        bound = i + 1
-        product = next(left) * bound
-        while product % (1 << 32) < (1 << 32) % bound:
-            product = next(left) * bound
-        j = product >> 32
-        order[[i, j]] = order[[j, i]]
+    for bound, j in zip(bounds, below_each(tree_seed(seed, tree), stream, bounds), strict=True):
+        order[[bound - 1, j]] = order[[j, bound - 1]]
     return order
 
 
