@@ -7,7 +7,6 @@ tree is large and a shallow one is not perfect.
 
 from __future__ import annotations
 
-import gzip
 import json
 from functools import lru_cache
 from pathlib import Path
@@ -92,17 +91,33 @@ def cover(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, np.digitize(score, np.quantile(score, [0.36, 0.85, 0.91, 0.915, 0.93, 0.96]))
 
 
-def adult() -> tuple[Any, Any] | None:
-    """Predictors (a frame with categories and gaps) and income of the adult data, if there."""
+def shared(name: str) -> tuple[Any, np.ndarray] | None:
+    """Predictors (a frame with categories and gaps) and target of a shared data set, if there."""
     import pandas as pd
 
-    path, schema = SHARED / "adult.csv.gz", SHARED / "adult.schema.json"
+    path = SHARED / f"{name}.schema.json"
     if not path.exists():
         return None
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        frame = pd.read_csv(stream, na_values=["?"], skipinitialspace=True)
-    kinds = {c["name"]: c["type"] for c in json.loads(schema.read_text())["columns"]}
-    for name in frame.columns:
-        if kinds[name] == "nominal":
-            frame[name] = frame[name].astype("category")
-    return frame.drop(columns="income"), frame["income"].astype("category")
+    schema = json.loads(path.read_text())
+    file = SHARED / schema["file"]
+    file = file if file.exists() else file.with_name(f"{file.name}.gz")
+    frame = pd.read_csv(file, na_values=["?"], skipinitialspace=True, low_memory=False)
+    kept, target = {}, None
+    for column in schema["columns"]:
+        values = frame[column["name"]]
+        if column["role"] == "target":
+            target = values.to_numpy(float if schema["task"] == "regression" else str)
+        elif column["role"] == "predictor":
+            nominal = column["type"] != "continuous"
+            kept[column["name"]] = values.astype("category") if nominal else values
+    assert target is not None
+    known = pd.notna(frame[schema["target"]]).to_numpy()
+    return pd.DataFrame(kept)[known].reset_index(drop=True), target[known]
+
+
+def adult() -> tuple[Any, Any] | None:
+    """Predictors and income (a series of categories) of the adult data, if there."""
+    import pandas as pd
+
+    found = shared("adult")
+    return None if found is None else (found[0], pd.Series(found[1], dtype="category"))

@@ -1,153 +1,109 @@
 """Random forests beside scikit-learn, scikit-learn-intelex, YDF, LightGBM and ranger.
 
-All grow trees to purity from bootstrap samples, √p features at a node, on the same number of
-threads. A peer that is not installed is skipped and named.
+All grow trees to purity on the same number of threads; see forest_peers.py for their settings. A
+peer that is not installed is skipped and named. What forests predict: forest_quality.py.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import io
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import data
 import joblib
 import numpy as np
+from forest_peers import N_TREES, PEERS, Fit, Task, columns, installed, ranger
 from results import Result, Skipped, at_most, count, faster, not_worse
-from sklearn.ensemble import RandomForestClassifier as SklearnForest
+from sklearn import ensemble
 from sklearn.metrics import log_loss
 from speed import PEER, Settings
 from timing import take_turns
 
 import treewright
-from treewright import RandomForestClassifier
 
-N_TREES = 20
 WORKER = Path(__file__).with_name("forest_memory_worker.py")
-RANGER = Path(__file__).with_name("ranger.R")
 TARGETS = {PEER: 15.0, "intelex": 2.0, "YDF": 6.0, "ranger": 10.0, "LightGBM": 4.0}
 EXACT_TARGET = 8.0
-
-Fit = Callable[[np.ndarray, np.ndarray], Any]
-
-
-def _sklearn(settings: Settings) -> Fit:
-    return SklearnForest(N_TREES, n_jobs=settings.n_jobs, random_state=0).fit
+SLOW = ("LightGBM", "ranger")
+"""Peers that take so long that one round is enough."""
 
 
-def _intelex(settings: Settings) -> Fit:
-    forest = importlib.import_module("sklearnex.ensemble").RandomForestClassifier
-    return forest(N_TREES, n_jobs=settings.n_jobs, random_state=0).fit
-
-
-def _lightgbm(settings: Settings) -> Fit:
-    lightgbm = importlib.import_module("lightgbm")
-    model = lightgbm.LGBMClassifier(
-        boosting_type="rf",
-        n_estimators=N_TREES,
-        num_leaves=2**17 - 1,
-        min_child_samples=1,
-        min_child_weight=0.0,
-        subsample=0.632,
-        subsample_freq=1,
-        feature_fraction_bynode=0.19,
-        n_jobs=settings.n_jobs,
-        random_state=0,
-        verbose=-1,
-    )
-    return model.fit
-
-
-def _ydf(settings: Settings) -> Fit:
-    ydf = importlib.import_module("ydf")
-    learner = ydf.RandomForestLearner(
-        label="y",
-        num_trees=N_TREES,
-        num_threads=settings.n_jobs,
-        max_depth=-1,
-        min_examples=1,
-        winner_take_all=False,
-        compute_oob_performances=False,
-    )
-
-    def fit(X: np.ndarray, y: np.ndarray) -> Any:
-        return learner.train({**{f"x{i}": X[:, i] for i in range(X.shape[1])}, "y": y}, verbose=0)
-
-    return fit
-
-
-PEERS: dict[str, tuple[str, str, Callable[[Settings], Fit]]] = {
-    PEER: ("scikit-learn", "sklearn", _sklearn),
-    "intelex": ("scikit-learn-intelex", "sklearnex", _intelex),
-    "YDF": ("ydf", "ydf", _ydf),
-    "LightGBM": ("lightgbm", "lightgbm", _lightgbm),
-}
-
-
-def _installed(name: str) -> str | None:
-    """The version of a peer, or None."""
-    package, module, _ = PEERS[name]
-    try:
-        return version(package) if importlib.util.find_spec(module) else None
-    except PackageNotFoundError:
-        return None
-
-
-def _ours(settings: Settings, method: str = "auto") -> RandomForestClassifier:
-    return RandomForestClassifier(
-        N_TREES, tree_method=method, n_jobs=settings.n_jobs, random_state=0
-    )
-
-
-def _warm(fit: Fit) -> Fit:
-    X, y = data.classes(400)
-    fit(X, y)  # whatever is loaded on first use
-    return fit
+def _ours(settings: Settings, method: str = "auto", numbers: bool = False) -> Any:
+    return Task(settings, numbers).of(treewright).set_params(tree_method=method)
 
 
 def grow(settings: Settings) -> Iterator[Result | Skipped]:
-    """Trees to purity on 200 000 × 28 floats."""
+    """Trees to purity on 200 000 × 28 floats, two classes."""
     rows = 200_000 // settings.shrink
     X, y = data.classes(2 * rows)
-    X, X_test, y, y_test = X[:rows], X[rows:], y[:rows], y[rows:]
-    contenders: dict[str, Fit] = {
-        "treewright": _ours(settings, "hist").fit,
-        "exact": _ours(settings, "exact").fit,
-    }
-    for name, (package, _, make) in PEERS.items():
-        if _installed(name) is None:
-            yield Skipped("forest", f"{package} is not installed.")
-        else:
-            contenders[name] = make(settings)
     models: dict[str, Any] = {}
+    yield from _side_by_side("forest", X[:rows], y[:rows], settings, TARGETS, models)
+    for name in ("treewright", "exact"):
+        yield from _scores("forest", name, models[name], models[PEER], X[rows:], y[rows:])
 
-    def calling(name: str, fit: Fit) -> Callable[[], None]:
-        return lambda: models.update({name: fit(X, y)})
 
-    calls = {name: calling(name, _warm(fit)) for name, fit in contenders.items()}
-    times = take_turns(calls, settings.repeats)
-    if (seconds := _ranger(X, y, settings)) is None:
-        yield Skipped("forest", "Rscript or its package ranger is not installed.")
+def numbers(settings: Settings) -> Iterator[Result | Skipped]:
+    """The same for a number, with a third of the features at a node."""
+    rows = 200_000 // settings.shrink
+    X, y = data.numbers(2 * rows)
+    models: dict[str, Any] = {}
+    yield from _side_by_side("forest_numbers", X[:rows], y[:rows], settings, {}, models)
+    X_test, y_test = X[rows:], y[rows:]
+    for name in ("treewright", "exact"):
+        off = [(models[m].predict(X_test) - y_test) ** 2 for m in (name, PEER)]
+        share = [1 - o.mean() / y_test.var() for o in off]
+        error = float((off[0] - off[1]).std() / np.sqrt(rows) / y_test.var())
+        yield not_worse("forest_numbers", f"test R² of the same ({name})", PEER, *share, error)
+
+
+def _side_by_side(
+    case: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    settings: Settings,
+    targets: dict[str, float],
+    models: dict[str, Any],
+) -> Iterator[Result | Skipped]:
+    """Times of every contender; ``models`` receives what they fitted."""
+    is_number = y.dtype.kind == "f"
+    ours = {
+        "treewright": _ours(settings, "hist", is_number),
+        "exact": _ours(settings, "exact", is_number),
+    }
+    grown = ours["treewright"].fit(X, y)
+    leaves = int(np.mean([grown.estimators_[k].tree_.n_leaves for k in range(3)]))
+    task = Task(settings, is_number, leaves)
+    contenders: dict[str, Fit] = {name: model.fit for name, model in ours.items()}
+    for name, (package, _, make) in PEERS.items():
+        if installed(name) is None:
+            yield Skipped(case, f"{package} is not installed.")
+        else:
+            contenders[name] = make(task)
+            contenders[name](X[:400], y[:400])  # whatever is loaded on first use
+
+    def calling(name: str) -> Callable[[], None]:
+        return lambda: models.update({name: contenders[name](X, y)})
+
+    times = take_turns({n: calling(n) for n in contenders if n not in SLOW}, settings.repeats)
+    times |= take_turns({n: calling(n) for n in contenders if n in SLOW}, 1)
+    if (seconds := ranger(X, y, task, 1)) is None:
+        yield Skipped(case, "Rscript or its package ranger is not installed.")
     else:
         times["ranger"] = seconds
-    what = f"fit, forest of {N_TREES}, {count(rows)} × 28, {settings.n_jobs} threads"
-    for name in times.keys() - {"treewright", "exact"}:
-        known = _installed(name) if name in PEERS else ""
+    what = f"fit, forest of {N_TREES}, {count(len(y))} × {X.shape[1]}"
+    what += f"{', numbers' if is_number else ''}, {settings.n_jobs} threads"
+    for name in [n for n in times if n not in ours]:
+        known = installed(name) if name in PEERS else ""
         pair = {"treewright": times["treewright"], name: times[name]}
-        yield faster("forest", f"{what}, bins; {name} {known}", name, pair, TARGETS[name])
+        yield faster(case, f"{what}, bins; {name} {known}", name, pair, targets.get(name))
     pair = {"treewright": times["exact"], PEER: times[PEER]}
-    yield faster("forest", f"{what}, exact", PEER, pair, EXACT_TARGET)
-    for name in ("treewright", "exact"):
-        yield from _scores("forest", name, models[name], models[PEER], X_test, y_test)
+    yield faster(case, f"{what}, exact", PEER, pair, EXACT_TARGET if targets else None)
 
 
 def _scores(
@@ -172,32 +128,11 @@ def _scores(
     yield not_worse(case, f"minus test log-loss ({name})", PEER, -losses[0], -losses[1], error)
 
 
-def _ranger(X: np.ndarray, y: np.ndarray, settings: Settings) -> list[float] | None:
-    """Seconds of ranger's fits, or None where it is not installed."""
-    if shutil.which("Rscript") is None:
-        return None
-    has = subprocess.run(
-        ["Rscript", "-e", 'quit(status = !requireNamespace("ranger", quietly = TRUE))'],
-        check=False,
-        capture_output=True,
-    )
-    if has.returncode:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.bin"
-        np.column_stack([X, y]).astype("<f8").T.tofile(path)
-        shape = [str(len(y)), str(X.shape[1] + 1)]
-        counts = [str(N_TREES), str(settings.n_jobs), str(settings.repeats)]
-        command = ["Rscript", str(RANGER), str(path), *shape, *counts]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8")
-    return [float(word) for word in done.stdout.split()]
-
-
 def cover(settings: Settings) -> Iterator[Result]:
     """Like covertype: 54 columns of which 44 are binary, seven classes."""
     rows = 200_000 // settings.shrink
     X, y = data.cover(2 * rows)
-    ours, theirs = _ours(settings), SklearnForest(N_TREES, n_jobs=settings.n_jobs, random_state=0)
+    ours, theirs = _ours(settings), Task(settings).of(ensemble)
     calls = {
         "treewright": lambda: ours.fit(X[:rows], y[:rows]),
         PEER: lambda: theirs.fit(X[:rows], y[:rows]),
@@ -219,7 +154,7 @@ def adult(settings: Settings) -> Iterator[Result | Skipped]:
     hot = pd.get_dummies(X, dtype=np.float32).to_numpy(np.float32)
     y = y.astype(str).to_numpy()
     test = np.random.default_rng(0).permutation(len(y)) % 2 == 1
-    ours, theirs = _ours(settings), SklearnForest(N_TREES, n_jobs=settings.n_jobs, random_state=0)
+    ours, theirs = _ours(settings), Task(settings).of(ensemble)
     train, hot_train, y_train = X[~test], hot[~test], y[~test]
     calls = {
         "treewright": lambda: ours.fit(train, y_train),
@@ -234,17 +169,16 @@ def predict(settings: Settings) -> Iterator[Result | Skipped]:
     """Probabilities of a million rows."""
     X, y = data.classes(200_000 // settings.shrink)
     big = data.features(np.random.default_rng(1), 1_000_000 // settings.shrink, X.shape[1])
-    ours, theirs = _ours(settings).fit(X, y), _sklearn(settings)(X, y)
+    ours, theirs = _ours(settings).fit(X, y), Task(settings).of(ensemble).fit(X, y)
     calls: dict[str, Callable[[], Any]] = {
         "treewright": lambda: ours.predict_proba(big),
         PEER: lambda: theirs.predict_proba(big),
     }
-    if _installed("YDF") is None:
+    if installed("YDF") is None:
         yield Skipped("forest_predict", "ydf is not installed.")
     else:
-        model = _ydf(settings)(X, y)
-        columns = {f"x{i}": big[:, i] for i in range(big.shape[1])}
-        calls["YDF"] = lambda: model.predict(columns, num_threads=settings.n_jobs)
+        model, named = PEERS["YDF"][2](Task(settings))(X, y), columns(big)
+        calls["YDF"] = lambda: model.predict(named, num_threads=settings.n_jobs)
     times = take_turns(calls, settings.repeats)
     what = f"predict_proba, forest of {N_TREES}, {count(len(big))} rows"
     for name in calls.keys() - {"treewright"}:
@@ -261,7 +195,7 @@ def footprint(settings: Settings) -> Iterator[Result | Skipped]:
         treewright.save(_ours(settings).fit(X, y), path)
         ours = path.stat().st_size
     buffer = io.BytesIO()
-    joblib.dump(_sklearn(settings)(X, y), buffer)
+    joblib.dump(Task(settings).of(ensemble).fit(X, y), buffer)
     theirs = len(buffer.getvalue())
     shown = f"{ours / 2**20:.1f} MiB", f"{PEER} {theirs / 2**20:.1f} MiB"
     what = f"file, forest of {N_TREES}, {count(rows)} × 28"

@@ -19,6 +19,7 @@ import quinlan
 from chaid import chaid
 from footprint import imports, memory
 from footprint import table as encoding
+from forest_quality import quality
 from inference import ctree
 from machine import facts
 from mixed import adult
@@ -44,10 +45,12 @@ CASES: dict[str, Case] = {
     "c50_mixed": quinlan.mixed("c50"),
     "ctree": ctree,
     "forest": forests.grow,
+    "forest_numbers": forests.numbers,
     "forest_cover": forests.cover,
     "forest_adult": forests.adult,
     "forest_predict": forests.predict,
     "forest_footprint": forests.footprint,
+    "forest_quality": quality,
     "scaling": scaling,
     "rules": rules("rules"),
     "c50_rules": rules("c50_rules"),

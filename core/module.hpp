@@ -11,6 +11,7 @@ void bind_flags(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_forest_predictor(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
+void bind_importance(nanobind::module_& m);
 void bind_merge(nanobind::module_& m);
 void bind_predict(nanobind::module_& m);
 void bind_prune(nanobind::module_& m);

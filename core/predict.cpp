@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bind_tree.hpp"
 #include "binding.hpp"
 #include "module.hpp"
 #include "predict.hpp"
@@ -243,22 +244,6 @@ class Predictor {
 
   Router router_;
 };
-
-SplitArrays read_splits(const nb::tuple& arrays, std::vector<nb::object>& owners) {
-  if (arrays.size() != 12) throw nb::type_error("Splits must be a tuple of 12 arrays.");
-  return {read_vector<std::uint8_t>(arrays[0], owners),
-          read_vector<std::int32_t>(arrays[1], owners),
-          read_flags(arrays[2], owners),
-          read_flags(arrays[3], owners),
-          read_vector<std::int64_t>(arrays[4], owners),
-          read_vector<double>(arrays[5], owners),
-          read_vector<std::int64_t>(arrays[6], owners),
-          read_vector<std::int32_t>(arrays[7], owners),
-          read_vector<std::int32_t>(arrays[8], owners),
-          read_vector<std::int64_t>(arrays[9], owners),
-          read_vector<std::int32_t>(arrays[10], owners),
-          read_vector<double>(arrays[11], owners)};
-}
 
 void construct(Predictor* self, const Vector<std::int32_t>& n_categories,
                const Vector<std::int32_t>& first_child, const Vector<std::int32_t>& n_children,

@@ -209,12 +209,12 @@ std::int32_t step(const Router& router, std::int32_t i, Row row) {
 constexpr std::int32_t n_lanes = 8;  // rows whose steps are interleaved, to hide latency
 constexpr std::int32_t n_steps = 4;  // steps between two looks at who has ended
 
-// Where rows 0 … count - 1 end: a node, or ~node where the row divides. The rows still on their
-// way take some steps, n_lanes rows in turns; then those that did not move are left out.
+// Sends rows 0 … count - 1 on from where they stand to where they end: a node, or ~node where the
+// row divides. The rows still on their way take some steps, n_lanes rows in turns; then those that
+// did not move are left out.
 template <bool plain, class Block>
-void walk(const Router& router, const Block& block, std::int32_t count, std::int32_t* end) {
+void walk_on(const Router& router, const Block& block, std::int32_t count, std::int32_t* end) {
   std::int32_t active[max_piece + n_lanes];
-  std::fill_n(end, count, 0);
   for (std::int32_t i = 0; i < count; ++i) active[i] = i;
   const HotNode* nodes = router.nodes.data();
   while (count > 0) {
@@ -247,6 +247,13 @@ void walk(const Router& router, const Block& block, std::int32_t count, std::int
     }
     count = kept;
   }
+}
+
+// The same from the root.
+template <bool plain, class Block>
+void walk(const Router& router, const Block& block, std::int32_t count, std::int32_t* end) {
+  std::fill_n(end, count, 0);
+  walk_on<plain>(router, block, count, end);
 }
 
 // The ends of a divided row and their shares, depth first in branch order.

@@ -9,6 +9,7 @@
 #include "../bind_grow.hpp"
 #include "../module.hpp"
 #include "../signals.hpp"
+#include "bind_sampling.hpp"
 #include "forest.hpp"
 
 namespace nb = nanobind;
@@ -82,28 +83,6 @@ nb::dict forest_dict(CompactForest f, i32 n_features, bool classes, i32 width) {
   d["importance"] =
       to_numpy(std::move(f.importance), {n_trees, static_cast<std::size_t>(n_features)});
   return d;
-}
-
-// Holds what a sampling points to.
-struct SamplingHolder {
-  Array<double> weight;
-  Array<i32> strata;
-};
-
-void read_sampling(const nb::dict& d, Sampling& s, SamplingHolder& holder) {
-  const nb::object draws = d["n_draws"];
-  s.all = draws.is_none();
-  if (s.all) return;
-  s.n_draws = nb::cast<std::vector<i64>>(draws);
-  s.replace = get<bool>(d, "replace");
-  if (!d["chance"].is_none()) {
-    holder.weight = get<Array<double>>(d, "chance");
-    s.weight = holder.weight.data();
-  }
-  if (!d["strata"].is_none()) {
-    holder.strata = get<Array<i32>>(d, "strata");
-    s.strata = holder.strata.data();
-  }
 }
 
 void read_out_of_bag(const nb::dict& d, OutOfBag& oob) {

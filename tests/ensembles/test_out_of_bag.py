@@ -98,17 +98,17 @@ def test_permutation_importance_is_the_mean_loss_over_the_trees(iris):
     X, y = iris
     model = tw.RandomForestClassifier(10, random_state=0).fit(X, y)
     found = model.permutation_importance_oob(X, y)
-    from treewright.ensembles._draws import permutation
+    from treewright.kernels.forest import shuffled_order
 
     lost = np.zeros((10, 4))
     for k, (member, rows) in enumerate(
         zip(model.estimators_, model.estimators_samples_, strict=True)
     ):
         out = np.setdiff1d(np.arange(150), rows)
-        order = permutation(model._draws.seed, len(out), k)
         right = np.mean(member.predict(X[out]) == y[out])
         for feature in range(4):
             moved = X[out].copy()
+            order = shuffled_order(model._draws.seed, k, feature, len(out))
             moved[:, feature] = moved[order, feature]
             lost[k, feature] = right - np.mean(member.predict(moved) == y[out])
     assert_allclose(found.importance, lost.mean(axis=0), atol=1e-12)

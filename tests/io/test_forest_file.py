@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.kernels.test_forest import FOUR, NUMBER, mixed_problem, plain_problem, same_arrays
+from tests.kernels.forest_problems import FOUR, NUMBER, mixed_problem, plain_problem
+from tests.kernels.test_forest import same_arrays
 from treewright.errors import TreewrightError
 from treewright.io._structures import _build_forest, _take_forest_apart
 from treewright.tree.forest import Forest, ForestPlan, Sampling, grow_forest

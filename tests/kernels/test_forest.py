@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treewright.data.schema import Feature, Schema, Target
-from treewright.data.table import Table, column_has_gaps
+from tests.kernels.forest_problems import FOUR, NUMBER, TWO, mixed_problem, plain_problem
+from treewright.data.schema import Target
+from treewright.data.table import Table
 from treewright.errors import ParameterError
 from treewright.kernels.forest import draw_sample
 from treewright.kernels.reference import forest as reference
@@ -21,59 +22,6 @@ from treewright.tree.forest import (
     grow_forest,
 )
 from treewright.tree.recipe import Recipe
-
-TWO = Target("y", ("a", "b"))
-FOUR = Target("y", ("a", "b", "c", "d"))
-NUMBER = Target("y")
-
-
-def table_of(columns: list[np.ndarray], n_categories: dict[int, int] | None = None) -> Table:
-    sizes = n_categories or {}
-    features = tuple(
-        Feature(f"x{i}", "nominal", tuple(range(sizes[i])))
-        if i in sizes
-        else Feature(f"x{i}", "continuous")
-        for i in range(len(columns))
-    )
-    gaps = np.array([column_has_gaps(column) for column in columns])
-    return Table(Schema(features, False, None), len(columns[0]), gaps, tuple(columns))
-
-
-def plain_problem(seed: int, target: Target, n: int = 700, dtype: Any = np.float32) -> tuple:
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, 6)).astype(dtype)
-    score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + rng.normal(scale=0.5, size=n)
-    if target.is_classification:
-        cuts = np.quantile(score, np.linspace(0, 1, len(target.classes) + 1)[1:-1])
-        y = np.digitize(score, cuts).astype(np.int32)
-    else:
-        y = score
-    block = np.ascontiguousarray(X)
-    schema = Schema(tuple(Feature(f"x{i}", "continuous") for i in range(6)), False, None)
-    return Table(schema, n, np.zeros(6, bool), block=block), y
-
-
-def mixed_problem(seed: int, target: Target, n: int = 600, gaps: bool = True) -> tuple:
-    """Ties, few values, categories and gaps."""
-    rng = np.random.default_rng(seed)
-    columns = [
-        rng.standard_normal(n),
-        np.round(rng.standard_normal(n) * 3).astype(np.float32),
-        rng.integers(0, 2, n).astype(np.float64),
-        rng.integers(0, 5, n).astype(np.int32),
-        np.exp(rng.standard_normal(n)).astype(np.float32),
-    ]
-    if gaps:
-        columns[0][rng.random(n) < 0.1] = np.nan
-        columns[3][rng.random(n) < 0.1] = -1
-    score = np.nan_to_num(columns[0]) + columns[1] * columns[2] + (columns[3] == 2)
-    score = score + rng.normal(scale=0.7, size=n)
-    if target.is_classification:
-        cuts = np.quantile(score, np.linspace(0, 1, len(target.classes) + 1)[1:-1])
-        y = np.digitize(score, cuts).astype(np.int32)
-    else:
-        y = score
-    return table_of(columns, {3: 5}), y
 
 
 def same_trees(a: Any, b: Any) -> None:
@@ -264,6 +212,35 @@ def test_an_interrupted_forest_keeps_its_first_trees() -> None:
     assert 3 <= len(grown.forest) < 2000
     few = replace(plan, n_trees=len(grown.forest), progress=None)
     same_arrays(grown.forest, grow_forest(table, y, recipe, few, target=TWO).forest)
+
+
+# Drawing features
+
+
+@pytest.mark.parametrize("store", [plain_problem, mixed_problem])
+@pytest.mark.parametrize("redraw", [True, False])
+def test_a_draw_that_cannot_be_split_is_a_leaf_or_goes_on(store: Any, redraw: bool) -> None:
+    """One feature can be split, the others differ in one row; the twin knows who drew it."""
+    table, y = store(13, TWO, n=200)
+    only = 1
+    columns = tuple(
+        c if i == only else (np.arange(200) == 7).astype(c.dtype)
+        for i, c in enumerate(table.columns)
+    )
+    table = Table(table.schema, 200, np.zeros(len(columns), bool), columns)
+    n_features, n_drawn, n_trees = len(columns), 2, 60
+    recipe = Recipe("gini", max_features=n_drawn, redraw=redraw, min_samples_leaf=5)
+    plan = ForestPlan(n_trees, seed=21, tree_method="exact")
+    grown = grow_forest(table, y, recipe, plan, target=TWO).forest
+    is_split = np.array([grown.tree(k).n_nodes > 1 for k in range(n_trees)])
+    drew = np.array(
+        [
+            only in reference.drawn_features(key, reference.root_path(key), n_features, n_drawn)
+            for key in (reference.tree_seed(21, k) for k in range(n_trees))
+        ]
+    )
+    assert 0 < drew.sum() < n_trees
+    np.testing.assert_array_equal(is_split, np.ones(n_trees, bool) if redraw else drew)
 
 
 # Predicting

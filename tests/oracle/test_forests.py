@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.oracle.extra_compare import all_folds, compare_folds, compare_out_of_bag
 from tests.oracle.rf_compare import PROGRAMS, compare, load_small_complete, outcomes
 
 
@@ -43,3 +44,22 @@ def test_the_recorded_runs_of_iris_come_out(program: str) -> None:
     assert abs(o.oob_distance) <= 1.0
     assert abs(o.cv_distance) <= 1.0
     assert min(o.ranks.values()) > 0.79  # of four features two are nearly equal: one exchange
+
+
+def test_random_cuts_err_on_the_folds_as_rangers_do(shared_dir: Path) -> None:
+    found = all_folds(shared_dir)
+    assert len(found) == 15
+    for o in found:
+        assert abs(o.distance) <= 1.0, o
+
+
+def test_random_cuts_of_iris_err_on_the_folds_as_rangers_do() -> None:
+    assert abs(compare_folds(load_small_complete("iris")).distance) <= 1.0
+
+
+@pytest.mark.parametrize("dataset", ["titanic", "hitters"])
+def test_random_cuts_of_bootstrap_samples_are_those_of_ranger(dataset: str) -> None:
+    o = compare_out_of_bag(load_small_complete(dataset))
+    assert abs(o.distance) <= 1.0
+    assert abs(o.nodes / o.their_nodes - 1) < 0.05
+    assert min(o.ranks.values()) >= 0.95

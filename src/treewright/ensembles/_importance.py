@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Feature, Schema
 from treewright.data.table import Table
-from treewright.ensembles._draws import Draws, permutation
-from treewright.tree.forest import Forest, leaf_values
-from treewright.tree.predict import apply, node_values
+from treewright.ensembles._draws import Draws
+from treewright.kernels.forest import oob_importance
+from treewright.tree.forest import Forest
+from treewright.tree.predict import apply, category_counts
 from treewright.tree.tables import as_frame, html_table, significant, text_table
 from treewright.tree.tree import Tree
 
@@ -142,43 +143,14 @@ def permutation_importance(
 
     The loss is of accuracy or, for numbers, of the squared error. NaN for a tree that saw all.
     """
-    lost = np.zeros((len(forest), len(table.schema)))
-    for k in range(len(forest)):
-        rows = np.flatnonzero(draws.left_out(k))
-        if not len(rows):
-            lost[k] = np.nan
-            continue
-        tree, part = forest.tree(k), table.take(rows)
-        loss = _Loss(tree, y[rows], n_threads)
-        before = loss.of(part)
-        order = permutation(draws.seed, len(rows), k)
-        for feature in np.unique(tree.splits.feature[~tree.is_leaf]):
-            lost[k, feature] = loss.of(shuffled(part, int(feature), order)) - before
-    return lost
-
-
-class _Loss:
-    """Mean loss of one tree on rows."""
-
-    def __init__(self, tree: Tree, y: NDArray[Any], n_threads: int) -> None:
-        self._tree, self._y, self._n_threads = tree, y, n_threads
-        target = tree.schema.target
-        self._classes = target is not None and target.is_classification
-        self._values = leaf_values(tree, "probability" if self._classes else "value")
-
-    def of(self, table: Table) -> float:
-        """The share of wrong labels, or the mean squared error."""
-        said = node_values(self._tree, table, self._values, self._n_threads)
-        if self._classes:
-            return float(np.mean(np.argmax(said, axis=1) != self._y))
-        return float(np.mean((said - self._y.reshape(said.shape)) ** 2))
-
-
-def shuffled(table: Table, feature: int, order: NDArray[np.int64]) -> Table:
-    """The table with one column in another order."""
-    columns = list(table.columns)
-    columns[feature] = columns[feature][order]
-    return Table(table.schema, table.n_rows, table.has_gaps, tuple(columns))
+    target = forest.schema.target
+    assert target is not None
+    if target.is_classification:
+        y = y.astype(np.int32, copy=False)
+    trees, values = forest.core_trees("probability" if target.is_classification else "value")
+    rows = table.columns if table.block is None else table.block
+    plan = {"seed": draws.seed, **draws.sampling.core_plan(table.n_rows)}
+    return oob_importance(category_counts(forest.schema), trees, rows, y, values, plan, n_threads)
 
 
 # Impurity

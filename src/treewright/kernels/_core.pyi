@@ -84,6 +84,17 @@ def draw_sample(seed: int, tree: int, n_rows: int, plan: dict[str, Any]) -> NDAr
 def grow_forest(
     columns: list[NDArray[Any]], params: dict[str, Any], plan: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any], BaseException | None]: ...
+def oob_importance(
+    n_categories: NDArray[np.int32],
+    trees: tuple[NDArray[Any], ...] | list[tuple[Any, ...]],
+    rows: Any,
+    label: NDArray[np.int32] | None,
+    y: NDArray[np.float64] | None,
+    values: NDArray[np.float64],
+    plan: dict[str, Any],
+    n_threads: int = 1,
+) -> NDArray[np.float64]: ...
+def shuffle(key: int, feature: int, n: int) -> NDArray[np.int64]: ...
 def first_children(n_children: NDArray[np.int32]) -> NDArray[np.int32]: ...
 def sum_up(n_children: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.float64]: ...
 

@@ -18,6 +18,8 @@ __all__ = [
     "draw_sample",
     "first_children",
     "grow_forest",
+    "oob_importance",
+    "shuffled_order",
     "strata_draws",
     "sum_up",
     "tree_seed",
@@ -50,10 +52,7 @@ def grow_forest(
     """
     check_growth(columns, params)
     n_rows = len(columns[0])
-    for name, dtype in (("chance", np.float64), ("strata", np.int32)):
-        given = plan[name]
-        if given is not None and (given.dtype != dtype or given.shape != (n_rows,)):
-            raise ValueError(f"{name} must have one entry of type {dtype.__name__} per row")
+    _check_sampling(plan, n_rows)
     whole = {**plan, "seed": plan["seed"] & _MASK}
     for name, dtype in (("oob_total", np.float64), ("oob_trees", np.int32)):
         if plan[name] is not None:
@@ -61,6 +60,58 @@ def grow_forest(
             if len(whole[name]) != n_rows:
                 raise ValueError(f"{name} must have one entry per row")
     return _core.grow_forest(list(columns), params, whole)
+
+
+def _check_sampling(plan: Mapping[str, Any], n_rows: int) -> None:
+    for name, dtype in (("chance", np.float64), ("strata", np.int32)):
+        given = plan[name]
+        if given is not None and (given.dtype != dtype or given.shape != (n_rows,)):
+            raise ValueError(f"{name} must have one entry of type {dtype.__name__} per row")
+
+
+def oob_importance(
+    n_categories: NDArray[np.int32],
+    trees: tuple[NDArray[Any], ...] | list[tuple[Any, ...]],
+    rows: NDArray[Any] | tuple[NDArray[Any], ...],
+    y: NDArray[Any],
+    values: NDArray[np.float64],
+    plan: Mapping[str, Any],
+    n_threads: int = 1,
+) -> NDArray[np.float64]:
+    """What each tree loses on rows it did not see when each feature is shuffled among them.
+
+    Parameters
+    ----------
+    n_categories
+        Categories of each feature, −1 for continuous ones.
+    trees
+        The arrays of a compact forest, or those of each tree; see ``core/forest/importance.hpp``.
+    rows, y
+        The training rows; class codes (int32) or numbers.
+    values
+        Probabilities or means of each leaf of the compact forest, or of each node of the trees.
+    plan
+        The seed and how rows were drawn.
+    n_threads
+        Most threads to use; the result does not depend on it.
+    """
+    _check_sampling(plan, len(y))
+    is_code = y.dtype == np.int32
+    return _core.oob_importance(
+        n_categories,
+        trees,
+        rows,
+        np.ascontiguousarray(y) if is_code else None,
+        None if is_code else np.ascontiguousarray(y, np.float64).reshape(len(y), -1),
+        np.ascontiguousarray(values),
+        {**plan, "seed": plan["seed"] & _MASK},
+        n_threads,
+    )
+
+
+def shuffled_order(seed: int, tree: int, feature: int, n: int) -> NDArray[np.int64]:
+    """The order of ``n`` rows in which :func:`oob_importance` gives them a feature's values."""
+    return _core.shuffle(tree_seed(seed, tree), feature, n)
 
 
 def draw_sample(

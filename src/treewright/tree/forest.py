@@ -71,6 +71,18 @@ class Sampling:
             strata=self.strata,
         )
 
+    def core_plan(self, n_rows: int) -> dict[str, Any]:
+        """The same for the core, after checking that it can be done."""
+        draws = None
+        if self.n_draws is not None:
+            draws = strata_draws(n_rows, self.n_draws, self.replace, self.weight, self.strata)
+        return {
+            "n_draws": draws,
+            "replace": self.replace,
+            "chance": self.weight,
+            "strata": self.strata,
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class OutOfBag:
@@ -188,20 +200,12 @@ def _grow_in_core(
 ) -> GrownForest:
     y, unit = _in_range(y, target)
     params = _core_params(table, y, recipe, target, sample_weight, costs, 0, plan.n_threads, None)
-    sampling, start = plan.sampling, plan.oob_start
-    n_draws = None
-    if sampling.n_draws is not None:
-        n_draws = strata_draws(
-            table.n_rows, sampling.n_draws, sampling.replace, sampling.weight, sampling.strata
-        )
+    start = plan.oob_start
     arrays, oob, interrupted = forest_kernels.grow_forest(
         table.columns,
         params,
         {
-            "n_draws": n_draws,
-            "replace": sampling.replace,
-            "chance": sampling.weight,
-            "strata": sampling.strata,
+            **plan.sampling.core_plan(table.n_rows),
             "first_tree": plan.first_tree,
             "n_trees": plan.n_trees,
             "seed": plan.seed,

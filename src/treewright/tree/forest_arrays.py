@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import DataError, ParameterError
-from treewright.kernels.forest import ForestPredictor, first_children, sum_up
-from treewright.tree.predict import apply, node_values
+from treewright.kernels.forest import ForestPredictor
+from treewright.tree.forest_view import TreeView
+from treewright.tree.predict import apply, category_counts, core_arrays, node_values
 from treewright.tree.recipe import ClassCosts
-from treewright.tree.split import GAP_STOP, SplitKind, Splits
+from treewright.tree.split import SplitKind
 from treewright.tree.tree import Tree
-from treewright.tree.values import class_nodes, clip_rates
+from treewright.tree.values import class_nodes
 
 __all__ = ["FOREST_ARRAYS", "Forest", "What", "leaf_values"]
 
@@ -75,6 +76,8 @@ class _Bounds:
     inner: NDArray[np.int64]
     leaf: NDArray[np.int64]
     pair: NDArray[np.int64]
+    breaks: NDArray[np.int64]
+    codes: NDArray[np.int64]
 
 
 class Forest:
@@ -138,11 +141,21 @@ class Forest:
         node = self.arrays["node_offset"]
         inner = np.concatenate([[0], np.cumsum(self.arrays["n_children"] > 0)])[node]
         leaf = node - inner
-        pair = leaf
-        if "leaf_classes" in self.arrays:
-            pair = np.concatenate([[0], np.cumsum(self.arrays["leaf_classes"], dtype=np.int64)])
-            pair = pair[leaf]
-        return _Bounds(node, inner, leaf, pair)
+
+        def ends(name: str, at: NDArray[np.int64], usual: NDArray[np.int64]) -> NDArray[np.int64]:
+            assert self.arrays is not None
+            if name not in self.arrays:
+                return usual
+            return np.concatenate([[0], np.cumsum(self.arrays[name], dtype=np.int64)])[at]
+
+        return _Bounds(
+            node,
+            inner,
+            leaf,
+            pair=ends("leaf_classes", leaf, leaf),
+            breaks=ends("n_breaks", inner, inner),
+            codes=ends("n_codes", inner, np.zeros_like(inner)),
+        )
 
     def _inner(self, name: str, where: slice = slice(None)) -> NDArray[Any]:
         """An array over inner nodes, also where it is left out."""
@@ -157,7 +170,7 @@ class Forest:
     def tree(self, i: int) -> Tree:
         """Tree ``i`` as an ordinary tree."""
         i = range(self.n_trees)[i]
-        return self._trees[i] if self.arrays is None else _TreeView(self, i).tree()
+        return self._trees[i] if self.arrays is None else TreeView(self, i).tree()
 
     def first(self, n_trees: int) -> Forest:
         """The forest of the first ``n_trees`` trees."""
@@ -170,8 +183,8 @@ class Forest:
             "inner": b.inner[k],
             "leaf": b.leaf[k],
             "pair": b.pair[k],
-            "break": int(self._inner("n_breaks", slice(b.inner[k])).sum(dtype=np.int64)),
-            "code": int(self._inner("n_codes", slice(b.inner[k])).sum(dtype=np.int64)),
+            "break": b.breaks[k],
+            "code": b.codes[k],
         }
         arrays = {
             name: array[: ends[FOREST_ARRAYS[name]] + (name == "node_offset")]
@@ -234,29 +247,38 @@ class Forest:
 
     @cached_property
     def _predictor(self) -> ForestPredictor:
+        try:
+            return ForestPredictor(category_counts(self.schema), *self._core_arrays())
+        except ValueError as error:
+            raise ParameterError(str(error)) from None
+
+    def _core_arrays(self) -> tuple[NDArray[Any], ...]:
+        """The arrays of structure and tests as the core takes them."""
         assert self.arrays is not None
-        n_categories = [len(f.categories) if f.is_categorical else -1 for f in self.schema.features]
 
         def ints(array: NDArray[Any]) -> NDArray[np.int32]:
             return np.ascontiguousarray(array, np.int32)
 
-        try:
-            return ForestPredictor(
-                np.array(n_categories, np.int32),
-                np.ascontiguousarray(self.arrays["node_offset"], np.int64),
-                ints(self.arrays["n_children"]),
-                ints(self.arrays["feature"]),
-                ints(self.arrays["gap_branch"]) - np.int32(2),
-                np.ascontiguousarray(self._inner("kind"), np.uint8),
-                np.ascontiguousarray(self.arrays["closed"]).view(np.uint8),
-                ints(self._inner("n_breaks")),
-                ints(self._inner("n_codes")),
-                self.arrays["breaks"],
-                ints(self._part("codes")),
-                ints(self._part("branches")),
-            )
-        except ValueError as error:
-            raise ParameterError(str(error)) from None
+        return (
+            np.ascontiguousarray(self.arrays["node_offset"], np.int64),
+            ints(self.arrays["n_children"]),
+            ints(self.arrays["feature"]),
+            ints(self.arrays["gap_branch"]) - np.int32(2),
+            np.ascontiguousarray(self._inner("kind"), np.uint8),
+            np.ascontiguousarray(self.arrays["closed"]).view(np.uint8),
+            ints(self._inner("n_breaks")),
+            ints(self._inner("n_codes")),
+            self.arrays["breaks"],
+            ints(self._part("codes")),
+            ints(self._part("branches")),
+        )
+
+    def core_trees(self, what: What) -> tuple[Any, Floats]:
+        """The trees as the core takes them, and what rows get where they may end."""
+        if self.arrays is not None:
+            return self._core_arrays(), self._leaf_values(what)
+        values = np.concatenate([leaf_values(tree, what) for tree in self._trees])
+        return [core_arrays(tree) for tree in self._trees], values
 
     def _leaf_values(self, what: What) -> Floats:
         """What a row gets from each leaf of the forest."""
@@ -306,144 +328,6 @@ def _make_forest(
     trees: Sequence[Tree],
 ) -> Forest:
     return Forest(schema, arrays, criterion=criterion, costs=costs, trees=trees)
-
-
-class _TreeView:
-    """Makes an ordinary tree of one tree of a compact forest."""
-
-    def __init__(self, forest: Forest, i: int) -> None:
-        assert forest.arrays is not None
-        b = forest._bounds
-        self.forest, self.arrays, self.i = forest, forest.arrays, i
-        self.nodes = slice(b.node[i], b.node[i + 1])
-        self.inner = slice(b.inner[i], b.inner[i + 1])
-        self.leaves = slice(b.leaf[i], b.leaf[i + 1])
-        self.pairs = slice(b.pair[i], b.pair[i + 1])
-        self.n_children = np.ascontiguousarray(self.arrays["n_children"][self.nodes], np.int32)
-        self.is_leaf = self.n_children == 0
-        self.n = len(self.n_children)
-
-    def _from_leaves(self, values: NDArray[Any]) -> Floats:
-        """Values over nodes: those of leaves as given, of inner nodes the sums."""
-        filled = np.zeros((self.n, 1 if values.ndim == 1 else values.shape[1]))
-        filled[self.is_leaf] = values.reshape(-1, filled.shape[1])
-        return sum_up(self.n_children, filled)
-
-    def _over_inner(self, values: NDArray[Any], other: int, dtype: Any) -> NDArray[Any]:
-        out = np.full(self.n, other, dtype)
-        out[~self.is_leaf] = values
-        return out
-
-    def _offsets(self, name: str) -> NDArray[np.int64]:
-        count = self._over_inner(self.forest._inner(name, self.inner), 0, np.int64)
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(count)])
-
-    def _splits(self) -> Splits:
-        before = {
-            name: int(self.forest._inner(name, slice(self.inner.start)).sum(dtype=np.int64))
-            for name in ("n_breaks", "n_codes")
-        }
-        break_offset, code_offset = self._offsets("n_breaks"), self._offsets("n_codes")
-        breaks = slice(before["n_breaks"], before["n_breaks"] + int(break_offset[-1]))
-        codes = slice(before["n_codes"], before["n_codes"] + int(code_offset[-1]))
-        return Splits(
-            kind=self._over_inner(self.forest._inner("kind", self.inner), 0, np.uint8),
-            feature=self._over_inner(self.arrays["feature"][self.inner], -1, np.int32),
-            closed=self._over_inner(self.arrays["closed"][self.inner], 0, np.bool_),
-            reversed=np.zeros(self.n, np.bool_),
-            break_offset=break_offset,
-            breaks=self.arrays["breaks"][breaks].copy(),
-            code_offset=code_offset,
-            codes=self.forest._part("codes")[codes].astype(np.int32),
-            branches=self.forest._part("branches")[codes].astype(np.int32),
-            term_offset=np.zeros(self.n + 1, np.int64),
-            term_feature=np.zeros(0, np.int32),
-            term_weight=np.zeros(0),
-        )
-
-    def tree(self) -> Tree:
-        target = self.forest.schema.target
-        assert target is not None
-        samples = self._from_leaves(self.arrays["leaf_samples"][self.leaves])
-        parts = self._class_parts() if target.is_classification else self._number_parts()
-        weight, impurity = parts["weight"], parts["impurity"]
-        share = weight / weight[0] if weight[0] > 0 else weight
-        below = np.zeros(self.n)
-        first = first_children(self.n_children)
-        held = np.concatenate([[0.0], np.cumsum(impurity * share)])
-        inner = ~self.is_leaf
-        below[inner] = held[first[inner] + self.n_children[inner]] - held[first[inner]]
-        gain = np.where(inner, np.maximum(impurity * share - below, 0.0), 0.0)
-        if "gain" in self.arrays:
-            gain[inner] = self.arrays["gain"][self.inner]
-        risk = parts.pop("risk") if "risk" in parts else impurity * share
-        gaps = self.arrays["gap_branch"][self.inner].astype(np.int32) - 2
-        return Tree(
-            schema=self.forest.schema,
-            first_child=first,
-            n_children=self.n_children,
-            splits=self._splits(),
-            default=self._over_inner(gaps, GAP_STOP, np.int32),
-            surrogate_offset=np.zeros(self.n + 1, np.int64),
-            surrogates=Splits.empty(),
-            surrogate_agreement=np.zeros(0),
-            surrogate_adjusted=np.zeros(0),
-            n_samples=samples[:, 0].astype(np.int64),
-            gain=gain,
-            risk=risk,
-            extras={
-                "n_gaps": self._over_inner(self.forest._inner("n_gaps", self.inner), 0, np.int32)
-            },
-            **parts,
-        )
-
-    def _class_parts(self) -> dict[str, Any]:
-        costs = self.forest.costs
-        value = self._from_leaves(self.forest._class_weights(self.leaves, self.pairs))
-        rate = self.arrays["clipped"][self.nodes] if "clipped" in self.arrays else None
-        clipped = clip_rates(value, rate, costs)
-        label, impurity, risk = class_nodes(value, clipped, self.forest.criterion, costs)
-        weight = value.sum(axis=1)
-        return {
-            "weight": weight,
-            "value": clipped,
-            "label": label,
-            "impurity": impurity,
-            "risk": risk,
-        }
-
-    def _number_parts(self) -> dict[str, Any]:
-        """Means and impurities of inner nodes from those of the leaves, about the root's mean."""
-        weight = self.arrays["leaf_weight"][self.leaves].astype(np.float64)
-        mean = self.arrays["leaf_value"][self.leaves]
-        total = weight.sum()
-        centre = weight @ mean / total if total > 0 else mean[0]
-        off = mean - centre
-        within = self.arrays["leaf_impurity"][self.leaves]
-        spread = within + _spread(mean if self.forest.criterion == "poisson" else off, self.forest)
-        sums = self._from_leaves(np.column_stack([weight, weight * spread, weight[:, None] * off]))
-        held = np.where(sums[:, :1] > 0, sums[:, :1], 1.0)
-        moved = sums[:, 2:] / held
-        value = moved + centre
-        about = value if self.forest.criterion == "poisson" else moved
-        impurity = np.maximum(sums[:, 1] / held[:, 0] - _spread(about, self.forest), 0.0)
-        value[self.is_leaf] = mean
-        impurity[self.is_leaf] = self.arrays["leaf_impurity"][self.leaves]
-        return {
-            "weight": sums[:, 0].copy(),
-            "value": value,
-            "label": np.empty(0, np.int32),
-            "impurity": impurity,
-        }
-
-
-def _spread(mean: Floats, forest: Forest) -> Floats:
-    """What the impurity of a mean falls short of that of its rows, but for what they share."""
-    if forest.criterion != "poisson":
-        return np.asarray((mean**2).mean(axis=1))
-    return np.asarray(
-        np.where(mean > 0, mean * np.log(np.where(mean > 0, mean, 1.0)), 0.0).mean(axis=1)
-    )
 
 
 def leaf_values(tree: Tree, what: What) -> Floats:

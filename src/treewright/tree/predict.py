@@ -14,13 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import DataError, ParameterError
 from treewright.kernels import Predictor
 from treewright.tree.split import SPLIT_DTYPES, Splits
 from treewright.tree.tree import Tree
 
-__all__ = ["apply", "decision_path", "node_values", "predictor", "reach"]
+__all__ = [
+    "apply",
+    "category_counts",
+    "core_arrays",
+    "decision_path",
+    "node_values",
+    "predictor",
+    "reach",
+]
 
 _PREDICTORS: WeakKeyDictionary[Tree, Predictor] = WeakKeyDictionary()
 
@@ -139,20 +148,28 @@ def predictor(tree: Tree) -> Predictor:
         return made
 
 
+def category_counts(schema: Schema) -> NDArray[np.int32]:
+    """Categories of each feature, −1 for continuous ones."""
+    counts = [len(f.categories) if f.is_categorical else -1 for f in schema.features]
+    return np.array(counts, np.int32)
+
+
+def core_arrays(tree: Tree) -> tuple[Any, ...]:
+    """The arrays of structure and tests as the core takes them."""
+    return (
+        tree.first_child,
+        tree.n_children,
+        tree.default,
+        tree.weight,
+        tree.surrogate_offset,
+        _arrays(tree.splits),
+        _arrays(tree.surrogates),
+    )
+
+
 def _make(tree: Tree) -> Predictor:
-    features = tree.schema.features
-    n_categories = [len(f.categories) if f.is_categorical else -1 for f in features]
     try:
-        return Predictor(
-            np.array(n_categories, np.int32),
-            tree.first_child,
-            tree.n_children,
-            tree.default,
-            tree.weight,
-            tree.surrogate_offset,
-            _arrays(tree.splits),
-            _arrays(tree.surrogates),
-        )
+        return Predictor(category_counts(tree.schema), *core_arrays(tree))
     except ValueError as error:
         raise ParameterError(str(error)) from None
 

@@ -1,4 +1,4 @@
-"""Numpy twins of the forest kernels: drawing rows.
+"""Numpy twins of the forest kernels: drawing rows and features.
 
 Random numbers come from Philox4x32-10 (Salmon et al. 2011). The key is made of the seed and the
 tree, the counter of a stream and a block number, so that any sample can be drawn again alone.
@@ -6,10 +6,21 @@ tree, the counter of a stream and a block number, so that any sample can be draw
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["below", "child_path", "draw_sample", "philox_words", "tree_seed"]
+__all__ = [
+    "below",
+    "below_each",
+    "child_path",
+    "draw_sample",
+    "drawn_features",
+    "philox_words",
+    "root_path",
+    "tree_seed",
+]
 
 SAMPLE_STREAM = 0x53414D504C45
 """Stream of the draws of rows; no node has it as its path but by chance."""
@@ -64,6 +75,33 @@ def below(key: int, stream: int, bound: int, count: int) -> NDArray[np.int64]:
         more = words * np.uint64(bound)
         product = np.concatenate([product, more[(more & np.uint64(0xFFFFFFFF)) >= reject]])
     return (product[:count] >> np.uint64(32)).astype(np.int64)
+
+
+def below_each(key: int, stream: int, bounds: Iterable[int]) -> list[int]:
+    """One uniform number below each bound, in order, by rejection (Lemire 2019)."""
+    bounds = list(bounds)
+    words = iter(philox_words(key, stream, len(bounds) + 16).tolist())
+    found = []
+    for bound in bounds:
+        product = next(words) * bound
+        while product % (1 << 32) < (1 << 32) % bound:
+            product = next(words) * bound
+        found.append(product >> 32)
+    return found
+
+
+def root_path(key: int) -> int:
+    """The path of the root in the tree with this key."""
+    return child_path(key, 0)
+
+
+def drawn_features(key: int, path: int, n_features: int, n_drawn: int) -> list[int]:
+    """The features drawn at a node, in the order of their draw."""
+    order = list(range(n_features))
+    steps = below_each(key, path, (n_features - at for at in range(n_drawn)))
+    for at, step in enumerate(steps):
+        order[at], order[at + step] = order[at + step], order[at]
+    return order[:n_drawn]
 
 
 def _uniform(key: int, stream: int, count: int) -> NDArray[np.float64]:
