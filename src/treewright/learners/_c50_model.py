@@ -21,7 +21,7 @@ from treewright.pruning._c50 import pool_leaves
 from treewright.pruning._error_based import error_rules, send_down
 from treewright.rules import RuleSet
 from treewright.rules._c50 import by_utility, voting_rules
-from treewright.rules._learn import ErrorRules, TrainingRows
+from treewright.rules._candidates import ErrorRules, TrainingRows
 from treewright.tree.collapse import below_any
 from treewright.tree.predict import decision_path
 from treewright.tree.tree import Tree
