@@ -618,7 +618,7 @@ class NodeSplitter {
   // Gaps go down every branch with the branch's share of the known weight.
   template <class Id>
   std::vector<Part<Id>> share_out(const Pending& node, const Block<Id>& block, i32 n_branches,
-                                  const Scratch& scratch) const {
+                                  const i64* stats, const Scratch& scratch) const {
     const bool wide = scratch.is_wide;
     auto branch = [&](Id id) {
       return wide ? scratch.wide[id] : scratch.side[id] == kUndecided ? -1 : scratch.side[id];
@@ -631,6 +631,12 @@ class NodeSplitter {
       if (b < 0) continue;
       share[b] += instance_weight(block.target, id);
       total += instance_weight(block.target, id);
+    }
+    if (p_.params.single_shares) {
+      const i64 gaps = p_.weight_of(stats) - std::llrint(total);
+      total = known_single(stats, p_.n_stats, gaps).known;
+      for (double& s : share) s = static_cast<float>(s) / static_cast<float>(total);
+      total = 1;
     }
     std::vector<Part<Id>> parts(n_branches);
     auto send = [&](i32 b, Id id, double s) {
@@ -653,7 +659,8 @@ class NodeSplitter {
   void apply_fractional(Pending& node, const Split& split, NodeList& list, Scratch& scratch,
                         std::vector<Pending>& children) {
     Block<Id>& block = *block_of<Id>(node);
-    const std::vector<Part<Id>> parts = share_out(node, block, split.n_branches, scratch);
+    const std::vector<Part<Id>> parts =
+        share_out(node, block, split.n_branches, list.stats_of(node.record), scratch);
     const i64 first = add_children(list, node.record, split.n_branches);
     const Active below = active_below(node, split.feature);
     std::vector<Pending> kids(split.n_branches);
@@ -667,7 +674,8 @@ class NodeSplitter {
       if (p_.is_classification()) {
         for (i64 i = 0; i < kid.end; ++i) {
           const Id id = parts[b].ids[i];
-          stats[block.target.label[id]] += shared_weight(block.target.weight[id], parts[b].share[i]);
+          stats[block.target.label[id]] +=
+              shared_weight(p_, block.target.weight[id], parts[b].share[i]);
         }
         if (is_terminal(p_, list, kid.record, kid.depth)) continue;
       }
