@@ -53,6 +53,8 @@ ErrorRules read_rules(const nb::dict& d) {
   rules.raise = nb::cast<bool>(d["raise_subtrees"]);
   rules.c50 = nb::cast<bool>(d["c50"]);
   rules.min_items = nb::cast<double>(d["min_items"]);
+  rules.price = nb::cast<std::vector<double>>(d["price"]);
+  rules.factor = nb::cast<std::vector<double>>(d["factor"]);
   return rules;
 }
 

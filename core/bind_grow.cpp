@@ -47,6 +47,7 @@ Params read_params(const nb::dict& d) {
   p.max_surrogates = get<i32>(d, "max_surrogates");
   p.surrogate_share = get<bool>(d, "surrogate_share");
   p.surrogate_stop = get<bool>(d, "surrogate_stop");
+  p.surrogate_errors = get<bool>(d, "surrogate_errors");
   p.max_exhaustive = get<i32>(d, "max_exhaustive");
   p.max_depth = get<i32>(d, "max_depth");
   p.max_leaves = get<i64>(d, "max_leaves");
@@ -57,6 +58,7 @@ Params read_params(const nb::dict& d) {
   p.pure_share = get<double>(d, "pure_share");
   p.data_thresholds = get<bool>(d, "data_thresholds");
   p.single_thresholds = get<bool>(d, "single_thresholds");
+  p.single_shares = get<bool>(d, "single_shares");
   p.all_branches = get<bool>(d, "all_branches");
   p.intervals = get<bool>(d, "intervals");
   p.once = get<bool>(d, "once");

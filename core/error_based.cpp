@@ -89,15 +89,28 @@ class Pruner {
   }
 
   double leaf_errors(const i64* counts) const {
-    i64 total = 0, most = 0;
-    for (i32 k = 0; k < t_.n_classes; ++k) {
-      total += counts[k];
-      most = std::max(most, counts[k]);
-    }
+    const i64 total = std::accumulate(counts, counts + t_.n_classes, i64{0});
     const double cases = static_cast<double>(total) * unit_;
     if (cases <= std::max(rules_.tolerance, 0.0)) return 0;
-    const double errors = static_cast<double>(total - most) * unit_;
-    return errors + added_errors(cases, errors, rules_);
+    const i32 label = label_of(counts);
+    const double errors = static_cast<double>(total - counts[label]) * unit_;
+    return (errors + added_errors(cases, errors, rules_)) * price_of(label);
+  }
+
+  double price_of(i32 label) const { return rules_.price.empty() ? 1 : rules_.price[label]; }
+
+  // The class that a leaf predicts, the first of equals.
+  i32 label_of(const i64* counts) const {
+    if (rules_.price.empty()) {
+      return static_cast<i32>(std::max_element(counts, counts + t_.n_classes) - counts);
+    }
+    const i64 total = std::accumulate(counts, counts + t_.n_classes, i64{0});
+    auto cost = [&](i32 k) { return static_cast<double>(total - counts[k]) * price_of(k); };
+    i32 best = 0;
+    for (i32 k = 1; k < t_.n_classes; ++k) {
+      if (cost(k) < cost(best)) best = k;
+    }
+    return best;
   }
 
   Division divide(const Split& split, i32 n_branches, Range range) {
@@ -219,7 +232,7 @@ class Pruner {
       bool any = false;
       for (i32 b = 0; b < node.n_children; ++b) {
         const i32 child = node.first_child + b;
-        if (!is_light(child) || label_of(child) != k) continue;
+        if (!is_light(child) || label_of(counts_of(child)) != k) continue;
         for (i32 j = 0; j < t_.n_classes; ++j) pool[j] += counts_of(child)[j];
         any = true;
       }
@@ -234,11 +247,6 @@ class Pruner {
   bool is_light(i32 node) {
     const double w = weight_of(node);
     return is_leaf(node) && w > 0 && w < rules_.min_items;
-  }
-
-  i32 label_of(i32 node) {
-    const i64* counts = counts_of(node);
-    return static_cast<i32>(std::max_element(counts, counts + t_.n_classes) - counts);
   }
 
   // Whether a node of these entries would be a leaf whatever its tests: too light, or pure.
@@ -264,6 +272,7 @@ class Pruner {
       for (i64 i = 0; i < range.n; ++i) {
         rows[i] = range.items[i].row;
         weights[i] = static_cast<double>(range.items[i].weight) * unit_;
+        if (!rules_.factor.empty()) weights[i] *= rules_.factor[t_.label[rows[i]]];
       }
       grown.push_back(is_done(range) ? Regrown{} : regrow_(rows, weights));
       nodes_.push_back({nodes_[at].source, -1, 0, 0, 0});

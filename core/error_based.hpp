@@ -8,7 +8,9 @@
 // C5.0 raises the largest branch that is not a leaf, unless it is small or cuts the same feature
 // again. A raised branch that had not nearly all rows keeps its test, and what lies below is grown
 // again from the rows that come down now; in a branch grown again nothing is grown a third time.
-// Leaves too light to stand alone share one estimate with their siblings of the same class.
+// Leaves too light to stand alone share one estimate with their siblings of the same class. Where
+// errors have prices, a leaf predicts the class whose errors cost least, and all its expected errors,
+// also those that are only feared, are counted at that price.
 //
 // References: Quinlan (1993), C4.5: Programs for Machine Learning, chapter 4. C5.0: from its
 // recorded runs.
@@ -32,6 +34,8 @@ struct ErrorRules {
   bool raise = true;       // subtree raising
   bool c50 = false;        // the rules of C5.0
   double min_items = 2;    // C5.0: lighter leaves share an estimate
+  std::vector<double> price;   // of an error, per class that is predicted; empty: all one
+  std::vector<double> factor;  // of the weights of each class where a tree is grown again
 };
 
 // A tree grown below a raised test: its nodes as in Prunable.

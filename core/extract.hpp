@@ -6,12 +6,15 @@
 
 #include "choose/chooser.hpp"
 #include "problem.hpp"
+#include "single.hpp"
 
 namespace treewright {
 
 // A share of a scaled weight.
-inline i64 shared_weight(i64 weight, double share) {
-  return share == 1.0 ? weight : std::llrint(static_cast<double>(weight) * share);
+inline i64 shared_weight(const Problem& p, i64 weight, double share) {
+  if (share == 1.0) return weight;
+  if (p.params.single_shares) return shared_single(weight, share);
+  return std::llrint(static_cast<double>(weight) * share);
 }
 
 // `picked` are instances of `from` in ascending order; `share` (or null) multiplies their weights.
@@ -43,7 +46,7 @@ std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i6
       for (i64 k = 0; k < width; ++k) {
         T v = values[static_cast<i64>(picked[i]) * width + k];
         if constexpr (std::is_same_v<T, i64>) {
-          if (scale && share) v = shared_weight(v, share[i]);
+          if (scale && share) v = shared_weight(p, v, share[i]);
         }
         out[i * width + k] = v;
       }

@@ -1,10 +1,12 @@
 // Fractional descent: a gap goes down every branch with a share of its weight.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "choose/chooser.hpp"
 #include "pending.hpp"
+#include "single.hpp"
 
 namespace treewright {
 
@@ -15,10 +17,10 @@ struct Part {
   std::vector<double> share;
 };
 
-// Gaps go down every branch with the branch's share of the known weight.
+// Gaps go down every branch with the branch's share of the known weight; `stats` are the node's.
 template <class Id>
-std::vector<Part<Id>> share_out(const Pending& node, const Block<Id>& block, i32 n_branches,
-                                const Scratch& scratch) {
+std::vector<Part<Id>> share_out(const Problem& p, const Pending& node, const Block<Id>& block,
+                                i32 n_branches, const i64* stats, const Scratch& scratch) {
   const bool wide = scratch.is_wide;
   auto branch = [&](Id id) {
     return wide ? scratch.wide[id] : scratch.side[id] == kUndecided ? -1 : scratch.side[id];
@@ -31,6 +33,12 @@ std::vector<Part<Id>> share_out(const Pending& node, const Block<Id>& block, i32
     if (b < 0) continue;
     share[b] += instance_weight(block.target, id);
     total += instance_weight(block.target, id);
+  }
+  if (p.params.single_shares) {
+    const i64 gaps = p.weight_of(stats) - std::llrint(total);
+    total = known_single(stats, p.n_stats, gaps).known;
+    for (double& s : share) s = static_cast<float>(s) / static_cast<float>(total);
+    total = 1;
   }
   std::vector<Part<Id>> parts(n_branches);
   auto send = [&](i32 b, Id id, double s) {

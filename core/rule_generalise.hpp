@@ -9,11 +9,14 @@
 // gains the rows that fail i and nothing else. Rules that follow each other come from neighbouring
 // leaves and share most tests: the next one starts from the sums of the last, and answers to tests
 // are kept as long as they fit a budget, so that memory does not grow with the number of rules.
+// Whoever calls should give the rows in the order of the leaves: rows that fail one and the same
+// test then share words, and most words have no row that matters.
 //
 // Reference: Quinlan (1993), C4.5: Programs for Machine Learning, chapter 5.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -22,6 +25,7 @@
 
 #include "error_based.hpp"
 #include "rule_answers.hpp"
+#include "rule_words.hpp"
 #include "rules.hpp"
 
 namespace treewright::rules {
@@ -68,17 +72,6 @@ struct Support {
   }
 };
 
-// Adds (or takes away) one to the binary numbers whose lowest digit is digits[0], in the rows that
-// failed a test. `carry` has room for a word per word.
-template <bool subtract>
-inline void count_digit(std::uint64_t* digit, std::uint64_t* carry, std::int64_t n) {
-  for (std::int64_t w = 0; w < n; ++w) {
-    const std::uint64_t before = digit[w];
-    digit[w] = before ^ carry[w];
-    carry[w] &= subtract ? ~before : before;
-  }
-}
-
 // How many tests each row fails, in binary: bit i of digit d belongs to row i of the word.
 class Failures {
  public:
@@ -93,36 +86,27 @@ class Failures {
     ++n_tests_;
     if (std::bit_width(n_tests_) > digits_.size()) digits_.emplace_back(n_words_, 0);
     fail(pass);
-    for (Words& digit : digits_) count_digit<false>(digit.data(), carry_.data(), n_words_);
+    for (Words& digit : digits_) add_digit(digit.data(), carry_.data(), n_words_);
   }
 
   void subtract(const Words& pass) {
     --n_tests_;
     fail(pass);
-    for (Words& digit : digits_) count_digit<true>(digit.data(), carry_.data(), n_words_);
+    for (Words& digit : digits_) subtract_digit(digit.data(), carry_.data(), n_words_);
     if (std::bit_width(n_tests_) < digits_.size()) digits_.pop_back();
   }
 
   // Rows that fail no test, and those that fail one.
   void few(Words& none, Words& one) const {
-    none.assign(n_words_, 0);
-    one.assign(n_words_, 0);
-    for (std::size_t d = 1; d < digits_.size(); ++d)
-      for (std::int64_t w = 0; w < n_words_; ++w) none[w] |= digits_[d][w];
-    if (digits_.empty()) {
-      none.assign(n_words_, ~std::uint64_t{0});
-      return;
-    }
-    for (std::int64_t w = 0; w < n_words_; ++w) {
-      one[w] = digits_[0][w] & ~none[w];
-      none[w] = ~(digits_[0][w] | none[w]);
-    }
+    none.resize(n_words_);
+    one.resize(n_words_);
+    std::array<const std::uint64_t*, 64> digits;
+    for (std::size_t d = 0; d < digits_.size(); ++d) digits[d] = digits_[d].data();
+    none_or_one(digits.data(), digits_.size(), none.data(), one.data(), n_words_);
   }
 
  private:
-  void fail(const Words& pass) {
-    for (std::int64_t w = 0; w < n_words_; ++w) carry_[w] = ~pass[w];
-  }
+  void fail(const Words& pass) { invert(pass.data(), carry_.data(), n_words_); }
 
   std::int64_t n_words_ = 0;
   std::uint64_t n_tests_ = 0;
@@ -196,15 +180,22 @@ class Generaliser {
     failures.few(none_, one_);
     std::fill(without.begin(), without.end(), Support{});
     Support now;
+    std::size_t last = 0;  // the test that failed last: that of the next rows, as a rule
     for (std::int64_t w = 0; w < answers_.n_words(); ++w) {
       if (!(none_[w] | one_[w])) continue;
-      const std::uint64_t none = none_[w] & rows_.valid(w), one = one_[w] & rows_.valid(w);
+      const std::uint64_t none = none_[w] & rows_.valid(w);
+      std::uint64_t one = one_[w] & rows_.valid(w);
       if (none) add(now, w, none, of_class[w]);
-      for (std::size_t i = 0; one && i < without.size(); ++i) {
-        if (!kept[i]) continue;
+      auto move = [&](std::size_t i) {
         const std::uint64_t gained = one & ~(*words_[i])[w];
-        if (gained) add(without[i], w, gained, of_class[w]);
-      }
+        if (!gained) return;
+        add(without[i], w, gained, of_class[w]);
+        one ^= gained;
+        last = i;
+      };
+      if (one && kept[last]) move(last);
+      for (std::size_t i = without.size(); one && i-- > 0;)
+        if (kept[i]) move(i);
     }
     for (Support& each : without) {
       each.covered += now.covered;

@@ -171,7 +171,8 @@ class SplitApplication {
   void apply_fractional(Pending& node, const Split& split, NodeList& list, Scratch& scratch,
                         std::vector<Pending>& children) {
     Block<Id>& block = *block_of<Id>(node);
-    const std::vector<Part<Id>> parts = share_out(node, block, split.n_branches, scratch);
+    const std::vector<Part<Id>> parts = share_out(p_, node, block, split.n_branches,
+                                                  list.stats_of(node.record), scratch);
     const i64 first = children_.add_children(list, node.record, split.n_branches);
     const Active below = children_.active_below(node, split.feature);
     std::vector<Pending> kids(split.n_branches);
@@ -185,7 +186,8 @@ class SplitApplication {
       if (p_.is_classification()) {
         for (i64 i = 0; i < kid.end; ++i) {
           const Id id = parts[b].ids[i];
-          stats[block.target.label[id]] += shared_weight(block.target.weight[id], parts[b].share[i]);
+          stats[block.target.label[id]] +=
+              shared_weight(p_, block.target.weight[id], parts[b].share[i]);
         }
         if (is_terminal(p_, list, kid.record, kid.depth)) continue;
       }

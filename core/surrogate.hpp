@@ -3,7 +3,7 @@
 //
 // Counted are instances whose primary value and surrogate value are both known; cuts lie between
 // any two values of the node. A surrogate must be right more often than the majority direction; a
-// numeric one must send at least two instances each way. With rpart's rules (zero_gain off) a
+// numeric one must send at least two instances each way. With rpart's rule (surrogate_errors) a
 // nominal one must send at least two instances wrongly: rpart refuses those that agree better,
 // which is of no use to anybody else, but decides where rows with gaps go.
 #pragma once
@@ -277,7 +277,7 @@ class SurrogateSearch {
       correct += static_cast<double>(sent.weight[right]);
       n_wrong += sent.count[!right];
     }
-    return node_.problem.params.zero_gain || n_wrong >= 2;
+    return !node_.problem.params.surrogate_errors || n_wrong >= 2;
   }
 
   const NodeView<Id>& node_;

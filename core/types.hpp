@@ -74,6 +74,7 @@ struct Params {
   i32 max_surrogates = 5;
   bool surrogate_share = false;  // rank surrogates by share instead of count
   bool surrogate_stop = false;   // a gap no surrogate decides ends at the node
+  bool surrogate_errors = false; // a nominal surrogate must send at least two instances wrongly
   i32 max_exhaustive = 15;
   i32 max_depth = std::numeric_limits<i32>::max();
   i64 max_leaves = 0;  // 0: no limit, depth first; otherwise best first
@@ -85,6 +86,7 @@ struct Params {
   double pure_share = 0;   // a node with no larger share outside its majority class is a leaf
   bool data_thresholds = false;   // a threshold is the largest training value up to the midpoint
   bool single_thresholds = false; // and values are compared in single precision
+  bool single_shares = false;     // so are the shares of a gap that goes down every branch
   bool all_branches = false;      // a multiway split has a branch for categories not seen there
   bool intervals = false;  // continuous features are cut into intervals by description length
   bool once = false;       // a feature is tested at most once on a path

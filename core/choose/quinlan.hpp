@@ -1,16 +1,16 @@
 // Quinlan's choice of a test (C4.5, release 8, and Weka's J48).
 //
 // Every feature offers one test: the cut of a continuous feature with the most information gain,
-// or a branch per category (or per group of categories). The winner is found among all of them: the
-// best gain ratio of the tests whose gain is not below the average. Gain and split information
-// are in bits per case, gaps lower the gain by their share and are a branch of the split information.
+// or a branch per category (or per group of categories). quinlan_pick.hpp finds the winner among
+// them. Gain and split information are in bits per case, gaps lower the gain by their share and are
+// a branch of the split information.
 //
-// C5.0 parts from C4.5 in four ways. A cut is charged with the logarithm of the cuts tried, or of the
-// range of values over the gap it lies in, whichever is less; a cut of an ordinal feature is not
-// charged. With many cases per class, a test needs only to pay for naming its feature, not to gain
-// the average. Of nearly equal ratios the test with fewer branches wins, then the one with more gain.
-// Nominal features with very many values are not tested, unless there are no others or they are
-// grouped.
+// C5.0 charges a cut with the logarithm of the cuts tried, or of the range of values over the gap it
+// lies in, whichever is less; a cut of an ordinal feature is not charged.
+//
+// Release 8 keeps weights in single precision: what is known at a node is the weight of its classes
+// less that of the gaps, and what lies above a cut is that less what lies below. Where rows have
+// fractions of their weight, the rounding decides whether a side has the least weight.
 //
 // References: Quinlan (1993), C4.5: Programs for Machine Learning, chapters 2 and 3; Quinlan (1996),
 // Improved use of continuous attributes in C4.5, JAIR 4. C5.0: from its recorded runs.
@@ -24,7 +24,9 @@
 #include "factory.hpp"
 #include "groups.hpp"
 #include "quinlan_info.hpp"
+#include "quinlan_pick.hpp"
 #include "quinlan_subset.hpp"
+#include "../single.hpp"
 #include "sorted.hpp"
 
 namespace treewright {
@@ -33,6 +35,7 @@ namespace treewright {
 struct Known {
   const i64* stats = nullptr;
   i64 items = 0, all = 0;  // scaled weight of the known rows, of all rows
+  double cases = 0, total = 0;  // the same in rows, as the program has them
   i64 gaps() const { return all - items; }
 };
 
@@ -41,29 +44,19 @@ class Quinlan : public Chooser {
  public:
   using Real = typename Side::Real;
 
-  explicit Quinlan(const QuinlanRules& rules) : rules_(rules) {}
+  explicit Quinlan(const QuinlanRules& rules) : rules_(rules), pick_(rules) {}
 
   void prepare(const Problem& p) override {
     terms_.prepare(p);
     unit_ = p.weight_unit;
-    few_values_.assign(p.n_features(), true);
+    pick_.prepare(p);
     crowded_.assign(p.n_features(), false);
-    values_.assign(p.n_features(), 2);
-    const double cases = rules_.cases > 0 ? rules_.cases : weight(p.weight_of(p.total.data()));
-    cases_per_class_ = cases / std::max(p.targets.n_classes, 1);
-    bool any_few = false;
+    if (rules_.c50) return;
     for (i32 f = 0; f < p.n_features(); ++f) {
-      const Column& column = p.columns[f];
-      if (column.type == ColumnType::code) {
-        // C5.0 counts "not applicable" as a value.
-        few_values_[f] = column.n_categories + (rules_.c50 ? 1 : 0) < 0.3 * cases;
-        if (column.multiway) values_[f] = column.n_categories;
-      } else if (!rules_.c50) {
+      if (p.columns[f].type != ColumnType::code) {
         crowded_[f] = has_close_values(p.features[f].code_value);
       }
-      any_few |= few_values_[f];
     }
-    if (!any_few) few_values_.assign(p.n_features(), true);
   }
 
   Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
@@ -75,22 +68,7 @@ class Quinlan : public Chooser {
 
   bool picks() const override { return true; }
 
-  // Index of the winner, −1 for none. Candidates of kind `none` do not count.
-  i64 pick(const std::vector<Candidate>& candidates) const override {
-    if (rules_.c50) return pick_c50(candidates);
-    const Real least = least_gain(candidates);
-    Real most = rules_.zero_gain ? static_cast<Real>(-kEpsilon) : 0;
-    i64 winner = -1;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (candidates[i].kind == CandidateKind::none) continue;
-      const Real worth = worth_of(candidates[i], least);
-      if (worth > most + static_cast<Real>(rules_.tolerance)) {
-        most = worth;
-        winner = static_cast<i64>(i);
-      }
-    }
-    return winner;
-  }
+  i64 pick(const std::vector<Candidate>& candidates) const override { return pick_(candidates); }
 
   void order_groups(const CriterionView&, const Problem&, Groups&) override {}
 
@@ -100,51 +78,8 @@ class Quinlan : public Chooser {
   }
 
  private:
-  static constexpr double kEpsilon = 1e-3;  // slack on the average gain
-  static constexpr double kLeast = 1e-4;    // C5.0: gain from which a test counts
-  static constexpr double kApart = 1e-5;    // values closer than this are not cut apart
-  static constexpr i64 kAhead = 16;         // entries to look ahead
-
-  // C5.0: gain that a test must have. Between the average for few cases and the price of naming
-  // one of the features for many.
-  double least_gain_c50(const std::vector<const Candidate*>& offered) const {
-    const double n = static_cast<double>(offered.size());
-    double average = 0;
-    for (const Candidate* c : offered) average += c->bits / n;
-    const double price = 0.9 * std::log2(n) / (offered.front()->scale * unit_);
-    const double many = std::clamp((cases_per_class_ - 500) / 500, 0.0, 1.0);
-    return many * price + (1 - many) * average;
-  }
-
-  i64 pick_c50(const std::vector<Candidate>& candidates) const {
-    std::vector<const Candidate*> offered;
-    for (const Candidate& c : candidates) {
-      if (c.kind == CandidateKind::none || !(c.bits > kLeast)) continue;
-      if (few_values_[c.feature] || rules_.subset) offered.push_back(&c);
-    }
-    if (offered.empty()) return -1;
-    const double least = 0.999 * least_gain_c50(offered);
-    const Candidate* best = nullptr;
-    double most = 0;
-    for (const Candidate* c : offered) {
-      if (c->bits < least || !(c->split_info > 0)) continue;
-      const double ratio = c->bits / c->split_info;
-      if (!best || ratio > 1.001 * most || (ratio > 0.999 * most && is_simpler(*c, *best))) {
-        best = c;
-        most = ratio;
-      }
-    }
-    return best ? best - candidates.data() : -1;
-  }
-
-  bool is_simpler(const Candidate& a, const Candidate& b) const {
-    const i32 na = branches_of(a), nb = branches_of(b);
-    return na != nb ? na < nb : a.bits > b.bits;
-  }
-
-  i32 branches_of(const Candidate& c) const {
-    return c.kind == CandidateKind::multiway ? values_[c.feature] : c.n_branches;
-  }
+  static constexpr double kApart = 1e-5;  // values closer than this are not cut apart
+  static constexpr i64 kAhead = 16;       // entries to look ahead
 
   static bool has_close_values(const std::vector<double>& sorted) {
     for (std::size_t i = 1; i < sorted.size(); ++i) {
@@ -159,30 +94,21 @@ class Quinlan : public Chooser {
 
   double weight(i64 scaled) const { return static_cast<double>(scaled) * unit_; }
 
-  bool is_enough(i64 scaled, double least) const {
-    return static_cast<Real>(weight(scaled)) >= static_cast<Real>(least - rules_.tolerance);
+  bool is_enough(i64 scaled, double least) const { return are_enough(weight(scaled), least); }
+  bool are_enough(double rows, double least) const {
+    return static_cast<Real>(rows) >= static_cast<Real>(least - rules_.tolerance);
   }
 
-  // Average gain of the tests, less a little. Features that nearly tell the rows apart are left
-  // out of the average: their gain is high for no good reason.
-  Real least_gain(const std::vector<Candidate>& candidates) const {
-    Real sum = 0;
-    i64 count = 0;
-    for (const Candidate& c : candidates) {
-      if (c.kind == CandidateKind::none || !few_values_[c.feature]) continue;
-      sum += static_cast<Real>(c.bits);
-      ++count;
+  // Rows above a cut, where `left` and `right` are the scaled weights of its sides.
+  double above(const Known& known, i64 left, i64 right) const {
+    if constexpr (std::is_same_v<Real, float>) {
+      return static_cast<float>(known.cases) - static_cast<float>(weight(left));
     }
-    return count ? static_cast<Real>(sum / static_cast<Real>(count) - kEpsilon)
-                 : static_cast<Real>(kInf);
+    return weight(right);
   }
 
-  Real worth_of(const Candidate& c, Real least) const {
-    const Real none = static_cast<Real>(-kEpsilon);
-    const Real gain = static_cast<Real>(c.bits), info = static_cast<Real>(c.split_info);
-    if (!rules_.ratio) return info > 0 ? gain : none;
-    const double flat = rules_.zero_gain ? kEpsilon : rules_.tolerance;
-    return gain >= least && info > flat ? gain / info : none;
+  Real known_share(const Known& known) const {
+    return static_cast<Real>(1) - static_cast<Real>(weight(known.gaps()) / known.total);
   }
 
   template <class Id>
@@ -213,7 +139,15 @@ class Quinlan : public Chooser {
     const Problem& p = node.problem;
     scratch.known.assign(node.stats, node.stats + p.n_stats);
     for (i32 k = 0; k < p.n_stats; ++k) scratch.known[k] -= gap_stats[k];
-    return {scratch.known.data(), p.weight_of(scratch.known.data()), p.weight_of(node.stats)};
+    Known known{scratch.known.data(), p.weight_of(scratch.known.data()), p.weight_of(node.stats)};
+    known.cases = weight(known.items);
+    known.total = weight(known.all);
+    if constexpr (std::is_same_v<Real, float>) {
+      const KnownSingle single = known_single(node.stats, p.n_stats, known.gaps());
+      known.total = single.total * unit_;
+      known.cases = single.known * unit_;
+    }
+    return known;
   }
 
   // A node's sorted entries, one at a time.
@@ -289,22 +223,22 @@ class Quinlan : public Chooser {
   void cut(const Known& known, Scratch& scratch, Candidate& best, CandidateKind kind, i64 n,
            Move&& move, Apart&& apart, Value&& value, bool ordinal = false) {
     const i32 classes = static_cast<i32>(scratch.known.size());
-    const double cases = weight(known.items);
+    const double cases = known.cases;
     const double side = ordinal ? rules_.min_items
                                 : std::clamp(0.1 * cases / classes, rules_.min_items,
                                              std::max(rules_.min_items, 25.0));
-    if (!is_enough(known.items, 2 * side)) return;
+    if (!are_enough(cases, 2 * side)) return;
     Side left(terms_, classes, scratch.left, terms_in(scratch, 0));
     Side right(terms_, classes, scratch.right, terms_in(scratch, 1));
     right.fill(known.stats);
     const Real base = right.info() / static_cast<Real>(cases);
-    const Real share = static_cast<Real>(1) - static_cast<Real>(weight(known.gaps()) / weight(known.all));
+    const Real share = known_share(known);
     Real most = 0;
     i64 tries = 0, at = 0, left_items = 0;
     for (i64 i = 0; i + 1 < n; ++i) {
       move(i, left, right);
       if (!is_enough(left.items(), side) || !apart(i)) continue;
-      if (!is_enough(right.items(), side)) break;
+      if (!are_enough(above(known, left.items(), right.items()), side)) break;
       ++tries;
       const Real inside = (left.info() + right.info()) / static_cast<Real>(cases);
       const Real gain = share * (base - inside);
@@ -315,7 +249,7 @@ class Quinlan : public Chooser {
       }
     }
     if (!tries) return;
-    const double all = weight(known.all);
+    const double all = known.total;
     double charge = std::log2(static_cast<double>(tries));
     if (rules_.c50) {
       const double range = value(n - 1) - value(0), gap = value(at) - value(at - 1);
@@ -341,7 +275,7 @@ class Quinlan : public Chooser {
     if (enough < 2) return;
     Side side(terms_, s, scratch.left, terms_in(scratch, 0));
     side.fill(known.stats);
-    const double cases = weight(known.items), all = weight(known.all);
+    const double cases = known.cases, all = known.total;
     const Real base = side.info() / static_cast<Real>(cases);
     Real inside = 0;
     for (i32 i = 0; i < g.size(); ++i) {
@@ -349,7 +283,7 @@ class Quinlan : public Chooser {
       inside += side.info();
     }
     inside /= static_cast<Real>(cases);
-    const Real share = static_cast<Real>(1) - static_cast<Real>(weight(known.gaps()) / all);
+    const Real share = known_share(known);
     items.push_back(known.gaps());
     offer(best, CandidateKind::multiway, g.size(), share * (base - inside),
           split_info(items.data(), items.data() + items.size(), all), known);
@@ -409,11 +343,9 @@ class Quinlan : public Chooser {
 
   QuinlanRules rules_;
   Terms terms_;
+  QuinlanPick<Real> pick_;
   double unit_ = 1;
-  double cases_per_class_ = 0;
-  std::vector<char> few_values_;  // per feature: it counts in the average gain
-  std::vector<i32> values_;       // per feature: branches of a multiway test on it
-  std::vector<char> crowded_;     // per feature: some values lie closer than kApart
+  std::vector<char> crowded_;  // per feature: some values lie closer than kApart
 };
 
 }  // namespace treewright

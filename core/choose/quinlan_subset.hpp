@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "chooser.hpp"
@@ -137,6 +138,18 @@ class Grouper {
     return enough >= 2;
   }
 
+  // With three groups left, one of them below the least weight: the two lightest, the only ones that
+  // may still be merged; otherwise −1.
+  std::pair<i32, i32> last_pair() const {
+    std::vector<i32> open;
+    for (i32 i = 0; i < n_; ++i) {
+      if (is_open(i)) open.push_back(i);
+    }
+    std::stable_sort(open.begin(), open.end(), [&](i32 a, i32 b) { return items_[a] < items_[b]; });
+    if (open.size() != 3 || terms_.weight(items_[open[0]]) >= least_items_) return {-1, -1};
+    return {std::min(open[0], open[1]), std::max(open[0], open[1])};
+  }
+
   void merge_all(double known_share) {
     std::vector<Change> table(static_cast<std::size_t>(n_) * n_);
     auto entry = [&](i32 i, i32 j) -> Change& { return table[static_cast<std::size_t>(i) * n_ + j]; };
@@ -154,12 +167,13 @@ class Grouper {
       if (is_open(i)) fill_row(i);
     }
     while (left_ > 2) {
+      const auto [lightest, next] = last_pair();
       double most = worth({0, 0}, -1, -1);
       if (most > -kInf) most += kRise * std::abs(most);
       i32 a = -1, b = -1;
       for (i32 i = 0; i < n_; ++i) {
         for (i32 j = i + 1; is_open(i) && j < n_; ++j) {
-          if (!is_open(j)) continue;
+          if (!is_open(j) || (lightest >= 0 && (i != lightest || j != next))) continue;
           const double value = worth(entry(i, j), i, j);
           if (value > most + (a < 0 ? 0 : kTie * std::abs(most))) {
             most = value;

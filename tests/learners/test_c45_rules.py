@@ -10,7 +10,7 @@ import treewright
 from treewright import C45Classifier, C45Rules
 from treewright.datasets import load_iris, load_play_tennis, load_titanic
 from treewright.errors import ModelFileError, ParameterError
-from treewright.rules._learn import leaf_paths
+from treewright.rules._candidates import leaf_paths
 
 
 def titanic():

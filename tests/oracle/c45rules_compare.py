@@ -24,7 +24,7 @@ from tests.oracle.recorded import (
 from treewright import C45Rules
 from treewright.data.encode import encode
 from treewright.data.target import class_codes
-from treewright.rules._learn import ErrorRules, TrainingRows, generalised_rules
+from treewright.rules._candidates import ErrorRules, TrainingRows, generalised_rules
 from treewright.tree.conditions import Interval, Members, merge_conditions
 
 Test = tuple[str, str, Any]
@@ -123,8 +123,8 @@ def _candidates(model: C45Rules, recorded: Recorded) -> dict[tuple[frozenset[Tes
     rows = TrainingRows(encode(recorded.X, schema=model.tree_.schema), codes, None, len(classes))
     found = generalised_rules(model.tree_, rows, ErrorRules(0.25, 0.6925, 0.67))
     return {
-        (_our_tests(merge_conditions(c.conditions)), str(classes[c.label])): 100 * (1 - c.rate)
-        for c in found
+        (_our_tests(merge_conditions(found.conditions(i))), str(classes[label])): 100 * (1 - rate)
+        for i, (label, rate) in enumerate(zip(found.label, found.rate, strict=True))
     }
 
 

@@ -41,6 +41,8 @@ def error_based(
     feature = splits["feature"]
     if len(feature) != len(tree["first_child"]) or feature.max(initial=-1) >= len(columns):
         raise ValueError("splits and nodes do not belong together")
+    if any(len(rules.get(name, ())) not in (0, n_classes) for name in ("price", "factor")):
+        raise ValueError("prices and factors must have one entry per class")
     if growth is not None:
         kernels.check_growth(columns, growth)
     return cast(
@@ -52,7 +54,7 @@ def error_based(
             np.ascontiguousarray(y, np.int32),
             None if weight is None else np.ascontiguousarray(weight, np.float64),
             n_classes,
-            {"c50": False, "min_items": 2.0, **rules},
+            {"c50": False, "min_items": 2.0, "price": [], "factor": [], **rules},
             growth,
         ),
     )

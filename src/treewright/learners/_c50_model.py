@@ -17,11 +17,11 @@ from treewright.learners._c50_votes import boosted_probability, model_probabilit
 from treewright.learners._c50_winnow import Winnowed, blank, winnow
 from treewright.learners._costs import expected_cost_labels
 from treewright.learners._training import Training, threads
-from treewright.pruning._c50 import pool_leaves
+from treewright.pruning._c50 import Prices, pool_leaves
 from treewright.pruning._error_based import error_rules, send_down
 from treewright.rules import RuleSet
 from treewright.rules._c50 import by_utility, voting_rules
-from treewright.rules._learn import ErrorRules, TrainingRows
+from treewright.rules._candidates import ErrorRules, TrainingRows
 from treewright.tree.collapse import below_any
 from treewright.tree.predict import decision_path
 from treewright.tree.tree import Tree
@@ -130,16 +130,20 @@ class _Builder:
 
     def build(self, cases: Cases, trial: int) -> Model:
         """A tree, or the rules made of it."""
-        priced = _priced(cases, self._loss)
-        progress = None if trial else self._progress
-        tree = build_tree(priced, self._settings, grow_again=trial == 0, progress=progress)
+        tree = build_tree(
+            cases,
+            self._settings,
+            grow_again=trial == 0,
+            progress=None if trial else self._progress,
+            prices=_prices(cases, self._loss),
+        )
         if trial == 0:
             least = LEAST_NODE * cases_per_leaf(tree) if tree.n_nodes > 1 else 0.0
             self._settings = replace(self._settings, least_node=least)
-        if trial == 0:
-            tree = pool_leaves(tree)
         if self._loss is not None:
             tree = _labelled_by_cost(tree, cases, self._loss)
+        if trial == 0:
+            tree = pool_leaves(tree)
         if self._estimator.soft_thresholds and not self._estimator.rules:
             tree = soften(tree, cases)
         if trial == 0:
@@ -151,13 +155,14 @@ class _Builder:
         return voting_rules(tree, self.rows(cases), errors)
 
 
-def _priced(cases: Cases, loss: Floats | None) -> Cases:
-    """Cases of two classes weighted by what an error on them costs; the total stays."""
+def _prices(cases: Cases, loss: Floats | None) -> Prices | None:
+    """Prices of errors between two classes; the weights keep their total."""
     if loss is None or len(loss) != 2:
-        return cases
+        return None
     weight = np.ones(len(cases.y)) if cases.weight is None else cases.weight
-    priced = weight * np.maximum(loss.sum(axis=1), 1e-6)[cases.y]
-    return replace(cases, weight=priced * (weight.sum() / priced.sum()))
+    factor = np.maximum(loss.sum(axis=1), 1e-6)
+    factor = factor * (weight.sum() / (weight * factor[cases.y]).sum())
+    return Prices(price=loss.sum(axis=0), factor=factor)
 
 
 def _labelled_by_cost(tree: Tree, cases: Cases, loss: Floats) -> Tree:

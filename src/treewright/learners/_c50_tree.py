@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Target
 from treewright.data.table import Table
-from treewright.pruning._c50 import local_prune, prune_globally
+from treewright.pruning._c50 import Prices, local_prune, prune_globally
 from treewright.tree.grow import grow, growth_parameters
 from treewright.tree.recipe import QuinlanRules, Recipe
 from treewright.tree.tree import Tree
@@ -94,11 +94,17 @@ def build_tree(
     *,
     grow_again: bool = True,
     progress: Callable[[float], None] | None = None,
+    prices: Prices | None = None,
 ) -> Tree:
     """Grow and prune a tree, but do not pool its leaves.
 
-    ``grow_again`` says whether raised branches are grown anew.
+    ``grow_again`` says whether raised branches are grown anew. With ``prices`` the tree is grown
+    from cases weighted by them and pruned by cost, with the weights as they were.
     """
+    plain = cases.weight
+    if prices is not None:
+        weight = np.ones(len(cases.y)) if plain is None else plain
+        cases = replace(cases, weight=weight * prices.factor[cases.y])
     recipe = tree_recipe(settings, cases.total)
     growth = growth_parameters(
         cases.table,
@@ -122,10 +128,11 @@ def build_tree(
         tree,
         cases.table,
         cases.y,
-        cases.weight,
+        plain,
         confidence=settings.confidence,
         min_items=settings.min_items if grow_again else 0.0,
         growth=growth if grow_again else None,
+        prices=prices,
     )
     if settings.global_pruning:
         tree = prune_globally(tree)

@@ -52,6 +52,7 @@ def make_recipe(estimator: Any, training: Training, *own: str) -> Recipe:
         min_gain=estimator.min_impurity_decrease,
         leaf_price=leaf_price(estimator, training),
         zero_gain=estimator.cp is None,  # rpart never makes such a split, scikit-learn does
+        surrogate_errors=estimator.cp is not None,
         max_features=features_per_node(estimator.max_features, len(training.table.schema)),
         monotonic=_monotonic(estimator, training.table.schema, training.target),
         **{name: getattr(estimator, name) for name in own},

@@ -32,7 +32,8 @@ from treewright.learners._training import Training, threads
 from treewright.learners.c45 import C45Classifier
 from treewright.pruning._error_based import error_rules
 from treewright.rules import RuleSet
-from treewright.rules._learn import ErrorRules, TrainingRows, learn_rules
+from treewright.rules._candidates import ErrorRules, TrainingRows
+from treewright.rules._learn import learn_rules
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,6 +1,7 @@
 """What C5.0 does to a grown tree: local pruning, global pruning, pooled leaves.
 
-Local pruning is that of C4.5 with other rules about raising (``core/error_based.hpp``). Global
+Local pruning is that of C4.5 with other rules about raising, and by cost where errors have prices
+(``core/error_based.hpp``). Global
 pruning then takes away the subtrees that save the fewest training errors per leaf, all of the
 weakest at once, until one standard error of the tree's training errors is used up. Sibling leaves
 of one class become one leaf.
@@ -10,7 +11,7 @@ Reference: the published descriptions of C5.0 and its recorded runs.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,9 +25,25 @@ from treewright.tree.tree import Tree
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["local_prune", "pool_leaves", "prune_globally"]
+__all__ = ["Prices", "local_prune", "pool_leaves", "prune_globally"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What errors cost, for two classes.
+
+    Attributes
+    ----------
+    price
+        Of an error, by the class that was predicted.
+    factor
+        By which the weight of each class is multiplied where trees are grown.
+    """
+
+    price: Floats
+    factor: Floats
 
 
 def local_prune(
@@ -38,13 +55,17 @@ def local_prune(
     confidence: float,
     min_items: float,
     growth: dict[str, Any] | None,
+    prices: Prices | None = None,
 ) -> Tree:
     """Replace and raise subtrees by expected errors, with the rules of C5.0.
 
     With ``growth``, the parameters that the tree was grown with, raised branches are grown again.
+    With ``prices`` it is the expected cost of the errors that counts.
     """
     rules = error_rules(confidence, "release8", True)
     rules |= {"c50": True, "min_items": float(min_items)}
+    if prices is not None:
+        rules |= {"price": prices.price.tolist(), "factor": prices.factor.tolist()}
     return prune_table(tree, table, y, weight, rules, growth)
 
 

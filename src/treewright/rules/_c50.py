@@ -18,16 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.kernels.rules import rank_rules
-from treewright.rules._counts import recount
-from treewright.rules._learn import (
-    Candidate,
+from treewright.rules._candidates import (
     ErrorRules,
     TrainingRows,
     choose_candidates,
-    coverage,
-    default_class,
     generalised_rules,
 )
+from treewright.rules._counts import recount
+from treewright.rules._learn import default_class
 from treewright.rules._rule_set import RuleSet
 from treewright.tree.conditions import merge_conditions
 from treewright.tree.rules import Rule
@@ -53,16 +51,16 @@ def voting_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> RuleSet:
     target = tree.schema.target
     assert target is not None
     totals = rows.class_totals()
-    chosen: list[Candidate] = []
-    if tree.n_nodes > 1:
-        # a rule must be right more often than its class is frequent
-        guess = (totals.sum() - totals + 1.0) / (totals.sum() + 2.0)
-        candidates = [c for c in generalised_rules(tree, rows, errors) if c.rate <= guess[c.label]]
-        chosen = choose_candidates(candidates, tree.schema, rows, THEORY_SHARE)
     default, default_value = int(totals.argmax()), totals
-    if chosen:
-        default, default_value = default_class(coverage(chosen, tree.schema, rows), rows, totals)
-    rules = [Rule(merge_conditions(c.conditions), target.classes[c.label], 0, 0.0) for c in chosen]
+    rules: list[Rule] = []
+    if tree.n_nodes > 1:
+        chosen = choose_candidates(generalised_rules(tree, rows, errors), rows, THEORY_SHARE)
+        if len(chosen):
+            default, default_value = default_class(chosen.coverage(rows), rows, totals)
+        rules = [
+            Rule(merge_conditions(chosen.conditions(i)), target.classes[label], 0, 0.0)
+            for i, label in enumerate(chosen.label.tolist())
+        ]
     counted = recount(rules, tree.schema, rows.table, rows.y, rows.weight, rows.n_threads)
     voting = [replace(rule, vote=float(rule.confidence or 0.0)) for rule in counted]
     place = {value: i for i, value in enumerate(target.classes)}

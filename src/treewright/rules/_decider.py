@@ -14,6 +14,8 @@ from treewright.rules._matching import make_matcher, table_rows
 from treewright.tree.rules import Rule
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from treewright.data.table import Table
 
 __all__ = ["Decider"]
@@ -58,6 +60,19 @@ class Decider:
             return self.matcher.first(table_rows(table), n_threads)
         except ValueError as error:
             raise DataError(str(error)) from None
+
+    def matches(self, table: Table, n_threads: int) -> csr_matrix:
+        """Which rules (columns) hold for which rows."""
+        from scipy.sparse import csr_matrix
+
+        indptr, indices = self.matcher.matches(table_rows(table), n_threads)
+        ones = np.ones(len(indices), np.int64)
+        return csr_matrix((ones, indices, indptr), shape=(table.n_rows, len(self._vote)))
+
+    def coverage(self, table: Table, n_threads: int) -> NDArray[np.int64]:
+        """How many rows each rule holds for."""
+        one_class = np.zeros(table.n_rows, np.int32)
+        return self.matcher.cover(table_rows(table), one_class, np.empty(0), 1, n_threads)[0]
 
     def first_labels(self, table: Table, n_threads: int) -> NDArray[np.int64]:
         """Class code of the first rule."""

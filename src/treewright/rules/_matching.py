@@ -21,7 +21,15 @@ from treewright.data.table import Table
 from treewright.kernels import RuleMatcher
 from treewright.tree.conditions import Bounds, Condition, Interval, Members
 
-__all__ = ["TestKind", "Tests", "collect_tests", "make_matcher", "table_rows"]
+__all__ = [
+    "ConditionPool",
+    "TestKind",
+    "Tests",
+    "collect_tests",
+    "distinct_conditions",
+    "make_matcher",
+    "table_rows",
+]
 
 Conditions = Sequence[Condition]
 
@@ -82,25 +90,53 @@ def collect_tests(
     rule_offset, rule_tests
         Rule ``r`` has the tests ``rule_tests[rule_offset[r]:rule_offset[r + 1]]``.
     """
+    distinct, offset, listed = distinct_conditions(rules)
+    return _tests(distinct, schema), offset, listed
+
+
+def distinct_conditions(
+    rules: Iterable[Conditions],
+) -> tuple[list[Condition], NDArray[np.int64], NDArray[np.int32]]:
+    """The distinct conditions of ``rules``, and those of each rule as a list into them."""
     index: dict[tuple[Any, ...], int] = {}
+    # Neighbouring leaves share their conditions; the objects are kept, so that ids stay theirs.
+    known: dict[int, tuple[int, Condition]] = {}
     distinct: list[Condition] = []
     listed: list[int] = []
     offset = [0]
     for conditions in rules:
         for condition in conditions:
-            test = index.setdefault(_key(condition), len(distinct))
-            if test == len(distinct):
-                distinct.append(condition)
-            listed.append(test)
+            found = known.get(id(condition))
+            if found is None:
+                test = index.setdefault(_key(condition), len(distinct))
+                if test == len(distinct):
+                    distinct.append(condition)
+                found = known[id(condition)] = (test, condition)
+            listed.append(found[0])
         offset.append(len(listed))
-    return _tests(distinct, schema), np.array(offset, np.int64), np.array(listed, np.int32)
+    return distinct, np.array(offset, np.int64), np.array(listed, np.int32)
 
 
 def make_matcher(rules: Iterable[Conditions], schema: Schema) -> RuleMatcher:
     """The compiled matcher of rules over rows that follow ``schema``."""
-    tests, rule_offset, rule_tests = collect_tests(rules, schema)
-    n_categories = [len(f.categories) if f.is_categorical else -1 for f in schema.features]
-    return RuleMatcher(np.array(n_categories, np.int32), tests.arrays(), rule_offset, rule_tests)
+    distinct, rule_offset, rule_tests = distinct_conditions(rules)
+    return ConditionPool(distinct, schema).matcher(rule_offset, rule_tests)
+
+
+class ConditionPool:
+    """Conditions in the form of the kernel, for rules that are lists into them."""
+
+    __slots__ = ("_n_categories", "_tests", "conditions")
+
+    def __init__(self, conditions: list[Condition], schema: Schema) -> None:
+        self.conditions = conditions
+        self._tests = _tests(conditions, schema).arrays()
+        n_categories = [len(f.categories) if f.is_categorical else -1 for f in schema.features]
+        self._n_categories = np.array(n_categories, np.int32)
+
+    def matcher(self, offset: NDArray[np.int64], listed: NDArray[np.int32]) -> RuleMatcher:
+        """The compiled matcher of the rules ``listed[offset[r]:offset[r + 1]]``."""
+        return RuleMatcher(self._n_categories, self._tests, offset, listed)
 
 
 def table_rows(table: Table) -> Any:
@@ -126,14 +162,14 @@ def _tests(conditions: list[Condition], schema: Schema) -> Tests:
         parts: list[tuple[int, float]] = []
         if isinstance(condition, Members):
             # A code that the node did not see is a gap there, so with the gaps go all others.
-            kind.append(TestKind.OTHER_CODES if condition.gap else TestKind.CODES)
+            kind.append(int(TestKind.OTHER_CODES if condition.gap else TestKind.CODES))
             listed = condition.excluded if condition.gap else condition.codes
             where = position[condition.feature.name]
         elif isinstance(condition, Interval):
-            kind.append(TestKind.INTERVAL)
+            kind.append(int(TestKind.INTERVAL))
             bounds, where = condition.bounds, position[condition.feature.name]
         else:
-            kind.append(TestKind.LINEAR)
+            kind.append(int(TestKind.LINEAR))
             bounds = condition.bounds
             parts = [(position[f.name], weight) for f, weight in condition.terms]
         feature.append(where)

@@ -22,9 +22,9 @@ from treewright.data.schema import Schema, Target
 from treewright.data.target import class_codes
 from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import ParameterError
+from treewright.rules._check import check_rules
 from treewright.rules._counts import recount
 from treewright.rules._decider import Decider
-from treewright.rules._matching import table_rows
 from treewright.tree.rules import Rule
 
 if TYPE_CHECKING:
@@ -89,27 +89,7 @@ class RuleSet(Sequence[Rule]):
     gap_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        target = self.schema.target
-        if target is None:
-            raise ParameterError("A RuleSet needs a schema with a target, got one without.")
-        if self.decision not in ("first", "vote"):
-            raise ParameterError(
-                f'decision must be "first" or "vote", got {self.decision!r}; '
-                'take "first" for an ordered list.'
-            )
-        width = len(target.classes) or target.n_outputs
-        if len(self.default_value) != width or any(len(r.value) != width for r in self.rules):
-            raise ParameterError(
-                f"Every rule and the default must have {width} values, one per class or output."
-            )
-        if target.is_classification:
-            known = set(target.classes)
-            for outcome in (self.default, *(rule.outcome for rule in self.rules)):
-                if outcome not in known:
-                    raise ParameterError(
-                        f"Rules must predict classes of the schema, got {outcome!r}; "
-                        f"they are {', '.join(map(repr, target.classes[:5]))}."
-                    )
+        check_rules(self.schema, self.rules, self.default, self.default_value, self.decision)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # through the constructor: the compiled matcher stays behind
@@ -254,11 +234,7 @@ class RuleSet(Sequence[Rule]):
 
     def matches_of(self, table: Table, n_threads: int = 1) -> csr_matrix:
         """As :meth:`matches`, for rows that are a Table of this schema already."""
-        from scipy.sparse import csr_matrix
-
-        indptr, indices = self._decider.matcher.matches(table_rows(table), n_threads)
-        ones = np.ones(len(indices), np.int64)
-        return csr_matrix((ones, indices, indptr), shape=(table.n_rows, len(self)))
+        return self._decider.matches(table, n_threads)
 
     def coverage(self, X: Any, *, n_threads: int = 1) -> NDArray[np.int64]:
         """How many rows each rule holds for.
@@ -273,11 +249,7 @@ class RuleSet(Sequence[Rule]):
         -------
         coverage : ndarray of shape (n_rules,)
         """
-        table = self._table(X)
-        one_class = np.zeros(table.n_rows, np.int32)
-        return self._decider.matcher.cover(table_rows(table), one_class, np.empty(0), 1, n_threads)[
-            0
-        ]
+        return self._decider.coverage(self._table(X), n_threads)
 
     # -- reading ---------------------------------------------------------------------------
 

@@ -192,7 +192,7 @@ def surrogate_conditions(tree: Tree, surrogate: int, n_branches: int) -> list[Co
 def _conditions(
     splits: Splits, i: int, features: tuple[Feature, ...], n_branches: int, default: int
 ) -> list[Condition]:
-    kind = splits.kind[i]
+    kind = int(splits.kind[i])
     gap = [branch == default for branch in range(n_branches)]
     if kind == SplitKind.CODES:
         return _member_conditions(splits, i, features[splits.feature[i]], gap)

@@ -35,7 +35,8 @@ class QuinlanRules:
     subset
         Group the categories of nominal features instead of giving each a branch.
     single
-        Compute in single precision, as release 8 of C4.5 does; its rounding decides ties.
+        Compute in single precision, as release 8 of C4.5 does; its rounding decides ties, and
+        whether a branch has the least weight.
     zero_gain
         Whether a test that gains nothing may win (it does in C4.5, not in J48).
     tolerance
@@ -94,6 +95,8 @@ class Recipe:
         rows sent correctly, ``"share"`` by the share of rows known to both.
     surrogate_fallback
         After the surrogates: ``"majority"`` or ``"stop"`` (the row ends at the node).
+    surrogate_errors
+        Whether a nominal surrogate must send at least two rows wrongly, as in rpart.
     max_exhaustive
         Most categories at a node for which every subset is tried when ordering by rate is not
         known to be optimal (three or more classes).
@@ -137,6 +140,7 @@ class Recipe:
     max_surrogates: int = 5
     surrogate_style: Literal["count", "share"] = "count"
     surrogate_fallback: Literal["majority", "stop"] = "majority"
+    surrogate_errors: bool = False
     max_exhaustive: int = 15
     max_depth: int | None = None
     max_leaf_nodes: int | None = None

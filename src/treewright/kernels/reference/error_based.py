@@ -169,7 +169,7 @@ def _errors(part: Part, rules: dict[str, Any], c50: C50 | None = None) -> float:
     total = 0.0
     for below, is_light in zip(part.branches, light, strict=True):
         if is_light:
-            label = int(np.argmax(below.value))
+            label = _label(below.value, rules)
             pools[label] = pools.get(label, np.zeros(len(below.value))) + below.value
         else:
             total += _errors(below, rules, c50)
@@ -180,5 +180,15 @@ def _leaf_errors(value: Floats, rules: dict[str, Any]) -> float:
     cases = float(value.sum())
     if cases <= max(rules["tolerance"], 0.0):
         return 0.0
-    errors = cases - float(value.max())
-    return errors + added_errors(cases, errors, rules)
+    label = _label(value, rules)
+    errors = cases - float(value[label])
+    return (errors + added_errors(cases, errors, rules)) * float(_prices(value, rules)[label])
+
+
+def _prices(value: Floats, rules: dict[str, Any]) -> Floats:
+    return np.asarray(rules.get("price") or np.ones(len(value)))
+
+
+def _label(value: Floats, rules: dict[str, Any]) -> int:
+    """The class whose errors cost least."""
+    return int(np.argmin((value.sum() - value) * _prices(value, rules)))

@@ -1,0 +1,236 @@
+"""The rules that a rule set is chosen from: the leaves of a tree, without what does not pay.
+
+Every leaf is a rule. Conditions that do not pay are dropped (``core/rule_generalise.hpp``), and of
+the rules that are left those are chosen, class by class, that tell the class in the fewest bits
+(``core/rule_choice.cpp``).
+
+The bits of a condition are fitted to what c4.5rules prints, which is all that is published of
+them: log2 of the features, plus log2 of the categories, or 1 + log2(values) / 2 for a cut.
+
+Rules stay lists into one pool of conditions until they are chosen: a large tree has hundreds of
+conditions for each that is kept.
+
+References: Quinlan (1993), *C4.5: Programs for Machine Learning*, chapter 5; Quinlan (1995), *MDL
+and categorical theories (continued)*, ICML-95.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lgamma, log, log2
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix, csr_matrix
+
+from treewright.data.schema import Schema
+from treewright.data.table import Table
+from treewright.kernels import RuleMatcher
+from treewright.kernels.rules import choose_rules, error_rate
+from treewright.rules._matching import ConditionPool, distinct_conditions, table_rows
+from treewright.tree.conditions import Condition, Members, branch_conditions
+from treewright.tree.predict import apply
+from treewright.tree.tree import Tree
+
+__all__ = [
+    "Candidates",
+    "ErrorRules",
+    "TrainingRows",
+    "choose_candidates",
+    "generalised_rules",
+    "leaf_paths",
+]
+
+Floats = NDArray[np.float64]
+
+MOST_EXHAUSTIVE = 10
+"""Most rules of a class of which every subset is tried."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TrainingRows:
+    """Rows to learn from: a table, class codes and weights (None for ones)."""
+
+    table: Table
+    y: NDArray[np.int32]
+    weight: Floats | None
+    n_classes: int
+    n_threads: int = 1
+
+    @property
+    def weights(self) -> Floats:
+        """As the kernels take them: empty for ones."""
+        return np.empty(0) if self.weight is None else np.ascontiguousarray(self.weight)
+
+    def class_totals(self) -> Floats:
+        """Weight of each class."""
+        return np.bincount(self.y, self.weight, self.n_classes).astype(np.float64)
+
+    def take(self, order: NDArray[np.int64]) -> TrainingRows:
+        """The rows in another order."""
+        weight = None if self.weight is None else self.weight[order]
+        return TrainingRows(
+            self.table.take(order), self.y[order], weight, self.n_classes, self.n_threads
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRules:
+    """The upper limit of errors: confidence, its normal deviate, and the share of the tail."""
+
+    confidence: float
+    z: float
+    tail: float
+
+    def numbers(self) -> tuple[float, float, float]:
+        """As the kernels take them."""
+        return self.confidence, self.z, self.tail
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Candidates:
+    """Generalised rules: conditions as lists into a pool, class codes, error rates, and bits."""
+
+    pool: ConditionPool
+    tests: tuple[tuple[int, ...], ...]
+    label: NDArray[np.int32]
+    rate: Floats
+    bits: Floats
+
+    def __len__(self) -> int:
+        return len(self.tests)
+
+    def conditions(self, rule: int) -> tuple[Condition, ...]:
+        """The conditions of a rule."""
+        return tuple(self.pool.conditions[test] for test in self.tests[rule])
+
+    def take(self, rules: NDArray[np.int64]) -> Candidates:
+        """Some of the rules, in this order."""
+        tests = tuple(self.tests[rule] for rule in rules.tolist())
+        return Candidates(self.pool, tests, self.label[rules], self.rate[rules], self.bits[rules])
+
+    def matcher(self) -> RuleMatcher:
+        """The compiled matcher of the rules."""
+        offset = np.cumsum([0, *map(len, self.tests)], dtype=np.int64)
+        listed = np.array([test for tests in self.tests for test in tests], np.int32)
+        return self.pool.matcher(offset, listed)
+
+    def coverage(self, rows: TrainingRows) -> csc_matrix:
+        """Which rules (columns) hold for which rows."""
+        indptr, indices = self.matcher().matches(table_rows(rows.table), rows.n_threads)
+        ones = np.ones(len(indices), np.bool_)
+        return csc_matrix(csr_matrix((ones, indices, indptr), (rows.table.n_rows, len(self))))
+
+
+def leaf_paths(tree: Tree) -> tuple[list[tuple[Condition, ...]], NDArray[np.int32]]:
+    """The conditions on the way to each leaf that training rows reach, and its class code."""
+    paths, labels = [], []
+    stack: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
+    while stack:
+        node, above = stack.pop()
+        children = tree.children(node)
+        if not children:
+            if tree.weight[node] > 0:
+                paths.append(above)
+                labels.append(int(tree.label[node]))
+            continue
+        conditions = branch_conditions(tree, node)
+        stack.extend(
+            (child, (*above, condition))
+            for child, condition in zip(reversed(children), reversed(conditions), strict=True)
+        )
+    return paths, np.array(labels, np.int32)
+
+
+def generalised_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> Candidates:
+    """The rules of the leaves without the conditions that do not pay, each once.
+
+    Rules that are right no more often than their class is frequent (by Laplace's estimate) are
+    left out.
+    """
+    paths, labels = leaf_paths(tree)
+    distinct, offset, listed = distinct_conditions(paths)
+    pool = ConditionPool(distinct, tree.schema)
+    sorted_rows = rows.take(_leaf_order(tree, rows))
+    kept, covered, wrong = pool.matcher(offset, listed).generalise(
+        table_rows(sorted_rows.table),
+        sorted_rows.y,
+        sorted_rows.weights,
+        rows.n_classes,
+        labels,
+        errors.numbers(),
+        rows.n_threads,
+    )
+    rates = error_rate(covered, wrong, *errors.numbers())
+    stays = kept.astype(np.bool_)
+    rule_of = np.repeat(np.arange(len(paths)), np.diff(offset))[stays]
+    tests = listed[stays]
+    cost = np.array(_condition_bits(distinct, tree.schema, rows.table), np.float64)
+    bits = np.bincount(rule_of, cost[tests], len(paths)).astype(np.float64)
+    count = np.bincount(rule_of, minlength=len(paths))
+    ends = np.cumsum(count).tolist()
+    flat = tests.tolist()
+    lists = [tuple(flat[end - n : end]) for n, end in zip(count.tolist(), ends, strict=True)]
+    totals = rows.class_totals()
+    guess = (totals.sum() - totals + 1.0) / (totals.sum() + 2.0)
+    found: dict[tuple[int, frozenset[int]], int] = {}
+    for rule, (label, own) in enumerate(zip(labels.tolist(), lists, strict=True)):
+        found.setdefault((label, frozenset(own)), rule)
+    first = np.array(list(found.values()), np.int64)
+    bits -= np.array([_log2_factorial(n) for n in range(count.max(initial=0) + 1)])[count]
+    every = Candidates(pool, tuple(lists), labels, rates, bits)
+    return every.take(first[rates[first] <= guess[labels[first]]])
+
+
+def _leaf_order(tree: Tree, rows: TrainingRows) -> NDArray[np.int64]:
+    """Rows leaf by leaf, in the order of the rules: those of a subtree lie together."""
+    place = np.empty(tree.n_nodes, np.int64)
+    place[list(tree.walk())] = np.arange(tree.n_nodes)
+    return np.argsort(place[apply(tree, rows.table, rows.n_threads)], kind="stable")
+
+
+def _condition_bits(conditions: list[Condition], schema: Schema, table: Table) -> list[float]:
+    """The bits to tell each condition."""
+    feature = log2(len(schema))
+    cuts: dict[str, float] = {}
+    columns = dict(zip(schema.names, table.columns, strict=True))
+
+    def bits(condition: Condition) -> float:
+        if isinstance(condition, Members):
+            n = len(condition.feature.categories)
+            return feature + (log2(max(n, 1)) if len(condition.codes) == 1 else n)
+        name = condition.subject[1]
+        if name not in cuts:
+            values = columns[name]
+            known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+            cuts[name] = 1.0 + log2(max(len(np.unique(known)), 1)) / 2.0
+        return feature + cuts[name]
+
+    return [bits(condition) for condition in conditions]
+
+
+def _log2_factorial(n: int) -> float:
+    return lgamma(n + 1) / log(2)
+
+
+def choose_candidates(candidates: Candidates, rows: TrainingRows, share: float) -> Candidates:
+    """Class by class the rules that tell it in the fewest bits."""
+    chosen = []
+    for label in range(rows.n_classes):
+        places = np.flatnonzero(candidates.label == label)
+        if not len(places):
+            continue
+        own = candidates.take(places)
+        covers = own.coverage(rows)
+        covers.sort_indices()
+        flags = choose_rules(
+            covers.indptr,
+            covers.indices,
+            rows.y == label,
+            rows.weights,
+            own.bits,
+            share,
+            MOST_EXHAUSTIVE,
+        )
+        chosen.append(places[np.asarray(flags, np.bool_)])
+    return candidates.take(np.concatenate([np.empty(0, np.int64), *chosen]))
