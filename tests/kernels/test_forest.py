@@ -21,6 +21,7 @@ from treewright.tree.forest import (
     _grow_one_by_one,
     grow_forest,
 )
+from treewright.tree.predict import apply as route
 from treewright.tree.recipe import Recipe
 
 
@@ -105,6 +106,17 @@ def test_an_exact_forest_has_the_trees_that_are_grown_one_by_one(
     table, y = plain_problem(3, target, dtype=dtype)
     recipe = Recipe("gini" if target.is_classification else "squared_error", **options)
     plan = ForestPlan(4, seed=11, sampling=Sampling(table.n_rows), tree_method="exact")
+    fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
+    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
+    same_trees(fast, slow)
+
+
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+@pytest.mark.parametrize("problem", [plain_problem, mixed_problem])
+def test_neither_do_large_nodes_and_rows_that_are_moved_near(problem: Any, target: Target) -> None:
+    table, y = problem(4, target, n=30_000)
+    recipe = Recipe("gini" if target.is_classification else "squared_error")
+    plan = ForestPlan(2, seed=5, sampling=Sampling(table.n_rows), tree_method="exact")
     fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
     slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
     same_trees(fast, slow)
@@ -259,6 +271,17 @@ def test_a_forest_predicts_as_its_trees_do(problem: Any, target: Target, n_threa
     for what in ("probability", "vote") if target.is_classification else ("value",):
         ours = forest.predict(table, what, n_threads)  # type: ignore[arg-type]
         np.testing.assert_array_equal(ours, trees.predict(table, what))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("n", [1, 5, 8, 9, 40_000])
+def test_rows_that_go_down_large_trees_together(n: int) -> None:
+    table, y = plain_problem(10, TWO, n=40_000)
+    plan = ForestPlan(2, sampling=Sampling(table.n_rows))
+    forest = grow_forest(table, y, Recipe("gini", max_features=2), plan, target=TWO).forest
+    assert all(forest.tree(i).n_nodes > 4000 for i in range(2))
+    some, _ = plain_problem(13, TWO, n=n)
+    nodes = np.column_stack([route(forest.tree(i), some) for i in range(2)])
+    np.testing.assert_array_equal(forest.apply(some, 2), nodes)
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "columns"])
