@@ -295,7 +295,7 @@ class Quinlan : public Chooser {
     const i64 items = p.weight_of(known.data()), all = p.weight_of(node_stats);
     double base = terms_.of(items);
     for (i64 x : known) base -= terms_.of(x);
-    return Grouper(terms_, g, p.n_stats, all - items, base, rules_.min_items)
+    return Grouper(terms_, g, p.n_stats, all - items, base, rules_.min_items, !rules_.c50)
         .run(static_cast<double>(items) / static_cast<double>(all));
   }
 

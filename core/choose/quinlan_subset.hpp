@@ -1,7 +1,8 @@
 // Grouping of categories. Categories whose rows are all of one class join others of that class.
 // Then the pair of groups whose merger gives the best gain ratio is merged, as long as the ratio
 // rises and three groups are left; a grouping without two groups of the least weight is worth
-// nothing.
+// nothing. Release 8 of C4.5 has a rule of its own for the last merger, which was read off its
+// recorded runs.
 //
 // A merger changes the information of two groups only, so what each pair would change is kept in a
 // table; a merger then costs one row of it.
@@ -30,9 +31,9 @@ class Grouper {
   static constexpr i32 kMost = 256;
 
   Grouper(const Terms& terms, const Groups& g, i32 classes, i64 gap_items, double base,
-          double least_items)
+          double least_items, bool last_by_weight)
       : terms_(terms), classes_(classes), n_(g.size()), stats_(g.stats), first_(n_),
-        least_items_(least_items) {
+        least_items_(least_items), last_by_weight_(last_by_weight) {
     items_.assign(n_, 0);
     for (i32 i = 0; i < n_; ++i) {
       first_[i] = i;
@@ -139,14 +140,15 @@ class Grouper {
   }
 
   // With three groups left, one of them below the least weight: the two lightest, the only ones that
-  // may still be merged; otherwise −1.
+  // release 8 may still merge; otherwise −1.
   std::pair<i32, i32> last_pair() const {
+    if (!last_by_weight_ || left_ != 3) return {-1, -1};
     std::vector<i32> open;
     for (i32 i = 0; i < n_; ++i) {
       if (is_open(i)) open.push_back(i);
     }
     std::stable_sort(open.begin(), open.end(), [&](i32 a, i32 b) { return items_[a] < items_[b]; });
-    if (open.size() != 3 || terms_.weight(items_[open[0]]) >= least_items_) return {-1, -1};
+    if (terms_.weight(items_[open[0]]) >= least_items_) return {-1, -1};
     return {std::min(open[0], open[1]), std::max(open[0], open[1])};
   }
 
@@ -195,6 +197,7 @@ class Grouper {
   std::vector<i64> stats_, items_, together_;
   std::vector<i32> first_;  // first_[i]: the group that i was merged into
   double gain_ = 0, split_info_ = 0, least_items_;
+  bool last_by_weight_;  // see last_pair
   i32 left_ = 0;
 };
 

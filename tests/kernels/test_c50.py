@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from treewright.kernels import error_based as compiled
 from treewright.kernels.reference import c50 as twin
 from treewright.kernels.reference.error_based import C50, Part, prune
 from treewright.learners._c50_tree import Cases, TreeSettings, build_tree, tree_recipe
+from treewright.pruning._c50 import Prices
 from treewright.pruning._error_based import error_rules
 from treewright.tree.grow import grow
 from treewright.tree.recipe import Recipe
@@ -160,6 +163,23 @@ def test_local_pruning_and_growing_again_are_those_of_the_twin(seed, grow_again)
     expected = prune(start, each, y, forest.branches, rules, c50)
     settings = TreeSettings(global_pruning=False)
     assert_same(build_tree(cases, settings, grow_again=grow_again), expected)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_with_prices_the_expected_cost_decides_as_in_the_twin(seed: int) -> None:
+    columns, y, weight = sample(seed)
+    y = (y > 0).astype(np.int32)
+    cases = Cases(encode(columns), y, Target("y", (0, 1)), weight if seed % 2 else None)
+    prices = Prices(price=np.array([4.0, 1.0]), factor=np.array([0.5, 2.0]))
+    each = np.ones(len(y)) if cases.weight is None else cases.weight
+    priced = replace(cases, weight=each * prices.factor[y])
+    forest = Forest(priced, tree_recipe(TreeSettings(), priced.total))
+    start = forest.grow(None)
+    rules = error_rules(0.25, "release8", True) | {"n_classes": 2, "price": [4.0, 1.0]}
+    c50 = C50(2.0, forest.same_cut, lambda weight: forest.grow(weight * prices.factor[y]))
+    expected = prune(start, each, y, forest.branches, rules, c50)
+    settings = TreeSettings(global_pruning=False)
+    assert_same(build_tree(cases, settings, prices=prices), expected)
 
 
 def test_the_samples_of_the_comparison_have_something_grown_again():
