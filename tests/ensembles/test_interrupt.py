@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -66,3 +68,37 @@ def test_an_interrupt_before_the_first_member_leaves_the_last_model(alarm):
         model.set_params(n_estimators=50, max_features=None).fit(X, y)
     if len(model.estimators_) == 2:
         assert_array_equal(model.predict_proba(X[:50]), before)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_in_a_process_of_its_own_leaves_a_forest_that_predicts(n_jobs):
+    code = f"""
+import os, signal, threading
+import numpy as np
+import treewright as tw
+
+X = np.random.default_rng(0).normal(size=(2000, 10))
+y = (X[:, 0] > 0).astype(int)
+model = tw.RandomForestClassifier(10**6, random_state=0, n_jobs={n_jobs})
+pid = os.getpid()
+threading.Timer(2.5, lambda: os.kill(pid, signal.SIGINT)).start()
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print(len(model.estimators_), model.score(X, y))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    kept, score = done.stdout.split()
+    assert 0 < int(kept) < 10**6
+    assert float(score) > 0.9
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_importance_can_be_interrupted_and_asked_again(data, alarm, n_jobs):
+    X, y = data
+    model = tw.RandomForestClassifier(30, random_state=0, n_jobs=n_jobs).fit(X, y)
+    alarm(1.0)
+    with pytest.raises(KeyboardInterrupt):
+        while True:  # until the alarm, wherever it finds the kernel
+            model.permutation_importance_oob(X, y)
+    assert model.permutation_importance_oob(X, y).importance[0] > 0.05
