@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -66,3 +68,49 @@ def test_an_interrupt_before_the_first_member_leaves_the_last_model(alarm):
         model.set_params(n_estimators=50, max_features=None).fit(X, y)
     if len(model.estimators_) == 2:
         assert_array_equal(model.predict_proba(X[:50]), before)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_in_a_process_of_its_own_leaves_a_forest_that_predicts(n_jobs):
+    code = f"""
+import os, signal, threading, time
+import numpy as np
+import treewright as tw
+
+X = np.random.default_rng(0).normal(size=(2000, 10))
+y = (X[:, 0] > 0).astype(int)
+model = tw.RandomForestClassifier(10**6, random_state=0, n_jobs={n_jobs})
+
+
+def interrupt():  # by time of the processor: some trees are grown then, however busy it is
+    begin = time.process_time()
+    while time.process_time() < begin + 1.0:
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print(len(model.estimators_), model.score(X, y))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    kept, score = done.stdout.split()
+    assert 0 < int(kept) < 10**6
+    assert float(score) > 0.9
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_importance_can_be_interrupted_and_asked_again(data, alarm, n_jobs):
+    X, y = data
+    model = tw.RandomForestClassifier(30, random_state=0, n_jobs=n_jobs).fit(X, y)
+    alarm(1.0)
+
+    def ask_on():  # until the alarm, wherever it finds the kernel
+        while True:
+            model.permutation_importance_oob(X, y)
+
+    with pytest.raises(KeyboardInterrupt):
+        ask_on()
+    assert model.permutation_importance_oob(X, y).importance[0] > 0.05
