@@ -56,5 +56,5 @@ def oob_importance(
 
 def _loss(said: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.float64]:
     if y.dtype == np.int32:
-        return (said.argmax(axis=1) != y).astype(np.float64)
+        return np.asarray(said.argmax(axis=1) != y, np.float64)
     return np.asarray(((said - y.reshape(said.shape)) ** 2).mean(axis=1))
