@@ -31,6 +31,7 @@ Column gathered(const Column& from, const std::vector<i32>& rows, std::vector<ch
 FlatTree PartGrower::grow(const std::vector<i32>& rows, const std::vector<double>& weights) {
   Problem part;
   part.params = whole_.params;
+  part.params.n_threads = 1;  // parts are small
   part.cut_values = whole_.cut_values;
   part.targets = whole_.targets;
   part.n_rows = static_cast<i64>(rows.size());
