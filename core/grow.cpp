@@ -190,7 +190,7 @@ class Grower {
         continue;
       }
       if (p_.rows) {
-        move_near(p_, node.large, node.begin, node.end);
+        move_near(p_, node.large, node.begin, node.end, *node.active, scratch);
       } else {
         if (node.large && node.size() <= kSmallBlock) {
           localize(node, *node.large, scratch);

@@ -202,7 +202,10 @@ class Matcher {
       refuse("Outcomes must be one for each rule.");
     for (const std::int32_t label : view(outcome))
       if (label < 0 || label >= n_classes) refuse("A class code is out of range.");
-    const ErrorRules rules{error_rules[0], error_rules[1], error_rules[2]};
+    ErrorRules rules;
+    rules.confidence = error_rules[0];
+    rules.z = error_rules[1];
+    rules.tail = error_rules[2];
     const ScaledWeights weights(view(weight));
     const LearningRows learning(view(y), n_classes, weights.each, weights.unit);
     auto kept = allocate(std::uint8_t{}, model_.rule_tests.size());
