@@ -57,16 +57,33 @@ struct BinColumn {
   u8 operator[](i64 id) const { return data[id * step]; }
 };
 
-// What instances hold of the features that are kept by row (forest/row_matrix.hpp).
+// One bit of each instance.
+struct BitColumn {
+  const u64* data;
+  i64 step;
+  i32 shift;
+  bool operator[](i64 id) const { return data[id * step] >> shift & 1; }
+};
+
+// What instances hold of the features that are kept by row (forest/row_matrix.hpp). Those behind the
+// last key are binary: bits that say which rows have the larger value.
 struct RowCells {
   const i32* key_data = nullptr;
   const u8* bin_data = nullptr;
   const u8* bin_columns = nullptr;  // the same column by column, perhaps
   i64 key_step = 0, bin_step = 0, n_rows = 0;
   const u32* key_row = nullptr;  // where the keys of an instance are; null: at its number
+  const u64* bit_data = nullptr;
+  i64 bit_step = 0;              // words of an instance
 
   const i32* keys(i64 id) const { return key_data + (key_row ? key_row[id] : id) * key_step; }
   const u8* bins(i64 id) const { return bin_data + id * bin_step; }
+  bool is_bit(i32 slot) const { return slot >= key_step; }
+  BitColumn bits_of(i32 slot) const {
+    const i32 bit = slot - static_cast<i32>(key_step);
+    return {bit_data + bit / 64, bit_step, bit % 64};
+  }
+  u8 bin(i64 id, i32 slot) const { return is_bit(slot) ? bits_of(slot)[id] : bins(id)[slot]; }
   // Whether a pass over `n` instances needs most of a column's cache lines.
   bool is_dense(i64 n) const { return bin_columns && n * 64 >= n_rows; }
   BinColumn bins_of(i32 slot, i64 n) const {

@@ -117,7 +117,7 @@ class Marker {
     const TargetArrays& target = view.block.target;
     for (i64 i = view.begin; i < view.end; ++i) {
       const Id id = view.block.ids[i];
-      const i32 key = view.block.rows.keys(id)[slot];
+      const i32 key = p_.rows->key(view.block.rows, id, slot);
       if (key == kGapKey) {
         view.side[id] = kUndecided;
         ++marked.gaps;
@@ -140,7 +140,11 @@ class Marker {
     Id* ids = view.block.ids + view.begin;
     const i64 n = view.size();
     i64 left;
-    if (c.bin_below < 0) {
+    if (rows.is_bit(slot)) {
+      next = {feature.bin_end[0], feature.bin_end[1]};
+      const BitColumn bits = rows.bits_of(slot);
+      left = partition_by(ids, n, scratch.bytes, [&](Id id) { return bits[id]; });
+    } else if (c.bin_below < 0) {
       left = partition_by(ids, n, scratch.bytes, [&](Id id) {
         const i32 key = rows.keys(id)[slot];
         const bool right = key > last;

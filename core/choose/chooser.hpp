@@ -91,8 +91,9 @@ struct Marked {
 struct RowScratch {
   std::vector<i32> keys, tokens, sums;
   std::vector<double> score;
-  std::vector<u64> table, items, other;
+  std::vector<u64> table, items, other, bit_sums;
   std::vector<u32> counts, found;
+  std::vector<i32> wide;  // features that are not binary
 };
 
 // Buffers of one thread.
@@ -101,7 +102,7 @@ struct Scratch {
   std::vector<Entry<u16>> small_entries;  // of one feature, where they are made at the node
   std::vector<Entry<u32>> entries;
   std::vector<i32> order;                 // features in the order of a draw
-  std::vector<Candidate> found, of_plain;
+  std::vector<Candidate> found, of_plain, of_wide;
   std::vector<i32> plain;                 // features that are searched together
   Marked marked;
   std::vector<u8> side;        // see NodeView; a thread's own, for siblings lie interleaved in it

@@ -138,7 +138,7 @@ class Exhaustive : public Chooser {
     const i32 slot = p.features[feature].slot;
     if (best.kind == CandidateKind::sorted_cut) {
       const Id id = entry_buffer<Id>(scratch)[best.cut - 1].id;
-      best.cut = node.block.rows.keys(id)[slot];
+      best.cut = p.rows->key(node.block.rows, id, slot);
     } else if (best.kind == CandidateKind::group_cut) {
       best.cut = p.rows->features[slot].bin_end[scratch.groups.code[best.cut - 1]];
     } else {

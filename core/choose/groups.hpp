@@ -161,7 +161,7 @@ void count_bins(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scra
     constexpr bool counts_only = classes.value && unit.value;
     for (i64 i = node.begin; i < node.end; ++i) {
       const Id id = node.block.ids[i];
-      i64* row = scratch.dense.data() + static_cast<std::size_t>(node.block.rows.bins(id)[info.slot]) * width;
+      i64* row = scratch.dense.data() + static_cast<std::size_t>(node.block.rows.bin(id, info.slot)) * width;
       if (!counts_only) ++row[0];
       add_instance<classes.value, unit.value>(p, node.block.target, id, row + !counts_only);
     }

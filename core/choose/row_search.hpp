@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "../forest/row_matrix.hpp"
@@ -56,7 +57,7 @@ inline void write(const Cut& cut, i32 feature, Candidate& out) {
 
 class TwoClasses {
  public:
-  TwoClasses(const NodeView<u32>& node) : all_(node.stats[0] + node.stats[1]), ones_(node.stats[1]) {}
+  TwoClasses(i64 all, i64 ones) : all_(all), ones_(ones) {}
   static constexpr double tie = kTie;
   void set(i64 weight, i64 ones) {
     w_ = weight;
@@ -90,6 +91,7 @@ struct Search {
   RowScratch& s;
   i64 n, min_leaf;
   bool exact;
+  i32 second = -1;  // of two classes the one that counts as 1; −1: classes as they are
 
   Search(const NodeView<u32>& view, Scratch& scratch)
       : node(view), p(view.problem), rows(*p.rows), cells(view.block.rows), s(scratch.rows), n(view.size()),
@@ -100,7 +102,9 @@ struct Search {
 
   u32 payload(u32 row) const {
     const TargetArrays& t = node.block.target;
-    return t.label ? static_cast<u32>(t.label[row]) << 8 | t.count[row] : row;
+    if (!t.label) return row;
+    const u32 label = t.label[row];
+    return (second < 0 ? label : label == static_cast<u32>(second)) << 8 | t.count[row];
   }
 
   // The node's items of one feature, sorted. False where nothing varies.
@@ -159,7 +163,7 @@ struct Search {
     s.keys.resize(n + kRoom);
     i32 low = kGapKey, high = std::numeric_limits<i32>::min();
     for (i64 i = 0; i < n; ++i) {
-      const i32 key = s.keys[i] = cells.keys(id[i])[slot];
+      const i32 key = s.keys[i] = rows.key(cells, id[i], slot);
       low = std::min(low, key);
       high = std::max(high, key);
     }
@@ -180,6 +184,56 @@ struct Search {
     const double threshold = cut.threshold;
     cut = finish(ratio, sums, [&](i64) { return last; });
     cut.threshold = threshold;
+    return cut;
+  }
+
+  // Of the k-th of m features, if it is binary, what the rows with its larger value hold:
+  // add(sums, row) for each of them, `width` numbers from s.bit_sums[k * width] on. One pass for all
+  // features; rows are listed first, for most have none of the values.
+  template <class Add>
+  void sum_bits(const i32* features, i32 m, i64 width, Add&& add) {
+    s.bit_sums.assign(m * width, 0);
+    for (i64 w = 0; w < cells.bit_step; ++w) {
+      u64 mask = 0;
+      i32 place[64];
+      for (i32 k = 0; k < m; ++k) {
+        const i32 slot = p.features[features[k]].slot;
+        const BitColumn bits = cells.bits_of(slot);
+        if (!cells.is_bit(slot) || bits.data != cells.bit_data + w) continue;
+        mask |= u64{1} << bits.shift;
+        place[bits.shift] = k;
+      }
+      if (!mask) continue;
+      const u64* words = cells.bit_data + w;
+      const u32* id = ids();
+      s.found.resize(n + 1);
+      i64 count = 0;
+      for (i64 i = 0; i < n; ++i) {
+        s.found[count] = id[i];
+        count += (words[id[i] * cells.bit_step] & mask) != 0;
+      }
+      for (i64 i = 0; i < count; ++i) {
+        const u32 row = s.found[i];
+        u64 left = words[row * cells.bit_step] & mask;
+        for (; left; left &= left - 1) {
+          add(s.bit_sums.data() + place[std::countr_zero(left)] * width, row);
+        }
+      }
+    }
+  }
+
+  // The one cut of a binary feature; `sums` has what is on its left.
+  template <class Sums>
+  Cut bit_cut(i32 slot, const Sums& sums, i64 left, i64 right) const {
+    Cut cut;
+    cut.constant = !left || !right;
+    if (left < min_leaf || right < min_leaf) return cut;
+    BestRatio ratio(Sums::tie);
+    ratio.numerator = -1;
+    sums.offer(ratio, 0);
+    cut = finish(ratio, sums, [&](i64) { return rows.features[slot].bin_end[0]; });
+    cut.bin_below = 0;
+    cut.bin_above = 1;
     return cut;
   }
 

@@ -1,5 +1,7 @@
 #include "rows.hpp"
 
+#include <utility>
+
 #include "row_search.hpp"
 
 namespace treewright {
@@ -88,16 +90,25 @@ struct ManyClassSearch : Search {
       : Search(view, all_scratch), scratch(all_scratch), width(p.targets.n_classes) {}
 
   void run(const i32* features, i32 m, Candidate* out) {
-    each(features, m, out, [&](i32 slot) { return by_bins(slot); },
+    const TargetArrays& t = node.block.target;
+    sum_bits(features, m, width, [&](u64* sums, u32 row) {
+      sums[t.label[row]] += (u64{1} << 32) + t.count[row];
+    });
+    each(features, m, out, [&](i32 slot, i32 k) { return by_bit(slot, s.bit_sums.data() + k * width); },
+         [&](i32 slot) { return by_bins(slot); },
          [&](i32 slot) { return scan_items(slot, ManyClasses(node, scratch)); });
   }
 
-  // By bins where that is exact enough and not slower, else sorted.
-  template <class Bins, class Sorted>
-  void each(const i32* features, i32 m, Candidate* out, Bins&& bins, Sorted&& sorted) {
+  // A bit, or by bins where that is exact enough and not slower, else sorted.
+  template <class Bit, class Bins, class Sorted>
+  void each(const i32* features, i32 m, Candidate* out, Bit&& bit, Bins&& bins, Sorted&& sorted) {
     for (i32 k = 0; k < m; ++k) {
       const RowFeature& f = feature(features[k]);
       const i32 slot = p.features[features[k]].slot;
+      if (f.is_binary) {
+        write(bit(slot, k), features[k], out[k]);
+        continue;
+      }
       const bool count = f.bins_are_values ? n > f.n_bins() : n > kMaxSorted && !exact;
       Cut cut = count ? bins(slot) : sorted(slot);
       if (count && cut.constant && !f.bins_are_values) cut = sorted(slot);  // all in one bin
@@ -110,7 +121,7 @@ struct ManyClassSearch : Search {
     const i64 n_bins = f.n_bins();
     s.table.assign(n_bins * width, 0);
     s.counts.assign(n_bins, 0);
-    n_bins == 2 ? count_two(slot) : count_bins(slot);
+    count_bins(slot);
     for (i64 b = 0; b < n_bins; ++b) {
       for (i64 k = 0; k < width; ++k) s.counts[b] += static_cast<u32>(s.table[b * width + k] >> 32);
     }
@@ -128,27 +139,17 @@ struct ManyClassSearch : Search {
     }
   }
 
-  // The same for two bins: one is counted, the other is the rest. The rows to count are listed first:
-  // sums that wait for the one before them would take longer.
-  void count_two(i32 slot) {
-    const TargetArrays& t = node.block.target;
-    const BinColumn bins = cells.bins_of(slot, n);
-    const u32* id = ids();
-    s.found.resize(n + 1);
-    i64 count = 0;
-    for (i64 i = 0; i < n; ++i) {
-      s.found[count] = id[i];
-      count += bins[id[i]];
-    }
-    for (i64 i = 0; i < count; ++i) {
-      const u32 row = s.found[i];
-      s.table[width + t.label[row]] += (u64{1} << 32) + t.count[row];
-    }
-    // Only the sum over classes of the rows of the first bin is needed.
+  // From rows and weight of each class on the right.
+  Cut by_bit(i32 slot, const u64* right) {
+    s.table.resize(width);
+    i64 rows_right = 0;
     for (i64 k = 0; k < width; ++k) {
-      s.table[k] = static_cast<u64>(node.stats[k]) - (s.table[width + k] & 0xFFFFFFFFu);
+      s.table[k] = static_cast<u64>(node.stats[k]) - (right[k] & 0xFFFFFFFFu);
+      rows_right += static_cast<i64>(right[k] >> 32);
     }
-    s.counts[0] = static_cast<u32>(n - count);
+    ManyClasses sums(node, scratch);
+    sums.add_bin(s.table.data());
+    return bit_cut(slot, sums, n - rows_right, rows_right);
   }
 
   template <class Sums, class Add>
@@ -174,8 +175,22 @@ struct NumberSearch : ManyClassSearch {
   using ManyClassSearch::ManyClassSearch;
 
   void run(const i32* features, i32 m, Candidate* out) {
-    each(features, m, out, [&](i32 slot) { return by_bins(slot); },
+    const TargetArrays& t = node.block.target;
+    sum_bits(features, m, 2, [&](u64* sums, u32 row) {
+      sums[0] += static_cast<u64>(t.wy[row]);
+      sums[1] += (u64{1} << 32) + t.count[row];
+    });
+    each(features, m, out, [&](i32 slot, i32 k) { return by_bit(slot, s.bit_sums.data() + 2 * k); },
+         [&](i32 slot) { return by_bins(slot); },
          [&](i32 slot) { return scan_items(slot, Numbers(node)); });
+  }
+
+  Cut by_bit(i32 slot, const u64* right) {
+    Numbers sums(node);
+    sums.add_bin(node.stats[1] - static_cast<i64>(right[0]),
+                 node.stats[0] - static_cast<i64>(right[1] & 0xFFFFFFFFu));
+    const i64 rows_right = static_cast<i64>(right[1] >> 32);
+    return bit_cut(slot, sums, n - rows_right, rows_right);
   }
 
   Cut by_bins(i32 slot) {
@@ -212,12 +227,20 @@ void search_classes(const NodeView<u32>& node, const i32* features, i32 n, Scrat
     Search search(node, scratch);
     for (i32 k = 0; k < n; ++k) {
       const Cut cut = node.criterion.n_classes == 2
-                          ? search.random_cut(features[k], TwoClasses(node))
+                          ? search.random_cut(features[k], TwoClasses(node.stats[0] + node.stats[1], node.stats[1]))
                           : search.random_cut(features[k], ManyClasses(node, scratch));
       write(cut, features[k], out[k]);
     }
-  } else if (node.criterion.n_classes == 2 && node.problem.params.min_leaf <= 1) {
-    search_two_classes(node, features, n, scratch, out);
+    return;
+  }
+  i32 count = 0, last[2] = {0, 1};
+  for (i32 k = 0; k < node.criterion.n_classes; ++k) {
+    if (!node.stats[k]) continue;
+    last[0] = std::exchange(last[1], k);
+    ++count;
+  }
+  if (count == 2 && node.problem.params.min_leaf <= 1) {
+    search_two_classes(node, last[0], last[1], features, n, scratch, out);
   } else {
     ManyClassSearch(node, scratch).run(features, n, out);
   }

@@ -198,7 +198,7 @@ const Entry<Id>* entries_of(const NodeView<Id>& node, i32 feature, Scratch& scra
   items.resize(n);
   for (i64 i = 0; i < n; ++i) {
     const Id id = node.block.ids[node.begin + i];
-    const u32 key = static_cast<u32>(node.block.rows.keys(id)[info.slot]) ^ 0x80000000u;
+    const u32 key = static_cast<u32>(p.rows->key(node.block.rows, id, info.slot)) ^ 0x80000000u;
     items[i] = u64{key} << 32 | id;
   }
   sort_items(items.data(), n, scratch.rows.other);

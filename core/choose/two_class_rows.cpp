@@ -11,11 +11,44 @@ struct TwoClassSearch : Search {
   i64 all, ones;
   std::vector<i32>& running = s.tokens;
   std::vector<Cut> cuts;
+  std::vector<Candidate>& of_wide;
 
-  TwoClassSearch(const NodeView<u32>& view, Scratch& scratch)
-      : Search(view, scratch), all(view.stats[0] + view.stats[1]), ones(view.stats[1]) {}
+  TwoClassSearch(const NodeView<u32>& view, i32 class_0, i32 class_1, Scratch& scratch)
+      : Search(view, scratch), all(view.stats[class_0] + view.stats[class_1]),
+        ones(view.stats[class_1]), of_wide(scratch.of_wide) {
+    second = class_1;
+  }
+
+  bool is_one(u32 row) const { return node.block.target.label[row] == second; }
+  // Zeros in the lower half, ones in the upper.
+  u64 token(u32 row) const { return u64{node.block.target.count[row]} << (is_one(row) * 32); }
 
   void run(const i32* features, i32 m, Candidate* out) {
+    if (!cells.bit_step) return search(features, m, out);
+    sum_bits(features, m, 1, [&](u64* sum, u32 row) { *sum += token(row); });
+    s.wide.clear();
+    for (i32 k = 0; k < m; ++k) {
+      const i32 slot = p.features[features[k]].slot;
+      if (!cells.is_bit(slot)) {
+        s.wide.push_back(features[k]);
+        continue;
+      }
+      const i64 right_ones = s.bit_sums[k] >> 32;
+      const i64 right = static_cast<i64>(s.bit_sums[k] & 0xFFFFFFFFu) + right_ones;
+      TwoClasses sums(all, ones);
+      sums.set(all - right, ones - right_ones);
+      write(bit_cut(slot, sums, all - right, right), features[k], out[k]);
+    }
+    const i32 n_wide = static_cast<i32>(s.wide.size());
+    if (!n_wide) return;
+    of_wide.resize(n_wide);
+    search(s.wide.data(), n_wide, of_wide.data());
+    for (i32 k = 0, next = 0; next < n_wide; ++k) {
+      if (features[k] == s.wide[next]) out[k] = of_wide[next++];
+    }
+  }
+
+  void search(const i32* features, i32 m, Candidate* out) {
     n <= kMaxPairs && all < 32768 ? pairs(features, m, out) : by_bins(features, m, out);
   }
 
@@ -28,7 +61,7 @@ struct TwoClassSearch : Search {
     s.score.resize(kMaxBins + kRoom);
     for (i64 i = 0; i < n; ++i) {
       const i32 c = t.count[id[i]];
-      s.tokens[i] = c | (t.label[id[i]] ? c << 16 : 0);
+      s.tokens[i] = c | (is_one(id[i]) ? c << 16 : 0);
     }
     double top = -1;
     for (i32 k = 0; k < m; ++k) {
@@ -55,15 +88,14 @@ struct TwoClassSearch : Search {
   }
 
   void by_bins(const i32* features, i32 m, Candidate* out) {
-    const TargetArrays& t = node.block.target;
     s.table.assign(static_cast<std::size_t>(m) * (kMaxBins + 1), 0);
-    u64 token[kChunk];
+    u64 tokens[kChunk];
     each_chunk([&](const u32* id, i64 count) {
-      for (i64 i = 0; i < count; ++i) token[i] = u64{t.count[id[i]]} << (t.label[id[i]] * 32);
+      for (i64 i = 0; i < count; ++i) tokens[i] = token(id[i]);
       for (i32 k = 0; k < m; ++k) {
         u64* table = s.table.data() + k * (kMaxBins + 1);
         const BinColumn bins = cells.bins_of(p.features[features[k]].slot, n);
-        for (i64 i = 0; i < count; ++i) table[bins[id[i]]] += token[i];
+        for (i64 i = 0; i < count; ++i) table[bins[id[i]]] += tokens[i];
       }
     });
     running.resize(m * 2 * kStep);
@@ -82,7 +114,7 @@ struct TwoClassSearch : Search {
         look_inside(k, p.features[features[k]].slot, bar, cuts[k]);
         if (cuts[k].found) bar = std::max(bar, score_of(cuts[k]));
       } else if (!cuts[k].found) {  // all in one bin
-        cuts[k] = scan_items(p.features[features[k]].slot, TwoClasses(node));
+        cuts[k] = scan_items(p.features[features[k]].slot, TwoClasses(all, ones));
       }
       write(cuts[k], features[k], out[k]);
     }
@@ -142,7 +174,7 @@ struct TwoClassSearch : Search {
       room += look ? here : 0;
     }
     gather_items(slot, room, place);
-    TwoClasses sums(node);
+    TwoClasses sums(all, ones);
     BestRatio ratio(kTie);
     ratio.numerator = -1;
     Cut inside;
@@ -195,9 +227,9 @@ struct TwoClassSearch : Search {
 
 }  // namespace
 
-void search_two_classes(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
-                        Candidate* out) {
-  TwoClassSearch(node, scratch).run(features, n, out);
+void search_two_classes(const NodeView<u32>& node, i32 first, i32 second, const i32* features, i32 n,
+                        Scratch& scratch, Candidate* out) {
+  TwoClassSearch(node, first, second, scratch).run(features, n, out);
 }
 
 }  // namespace treewright

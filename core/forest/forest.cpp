@@ -29,7 +29,6 @@ void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
     const Column& column = p.columns[f];
     if (column.ordered && !column.multiway) {
       info.store = Store::rows;
-      info.slot = static_cast<i32>(ordered.size());
       ordered.push_back(f);
     } else {
       info.slot = p.n_coded++;
@@ -41,8 +40,9 @@ void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
   p.rows = shared.rows.get();
   p.exact_rows = plan.exact;
   for (std::size_t i = 0; i < ordered.size(); ++i) {
-    FeatureInfo& info = p.features[ordered[i]];
     const RowFeature& feature = shared.rows->features[i];
+    FeatureInfo& info = p.features[feature.column];
+    info.slot = static_cast<i32>(i);
     info.has_gaps = feature.has_gaps;
     info.n_codes = feature.n_bins();
     info.constant = feature.bins_are_values && info.n_codes + info.has_gaps < 2;

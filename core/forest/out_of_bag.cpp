@@ -38,10 +38,29 @@ void walk_by_key(const Problem& p, const CompactForest& tree, const std::vector<
   const i64 n = static_cast<i64>(rows.size());
   if (!n) return;
   end.resize(n + 2 * kLanes);
-  auto keys = [&](u32 i) { return p.rows->keys(rows[i]); };
-  walk_rows(
-      nodes.data(), n, keys, [](u32) { return 0u; }, [&](u32 i) { __builtin_prefetch(keys(i)); },
-      end.data());
+  auto walk = [&](i64 start, i64 count, auto&& keys) {
+    walk_rows(
+        nodes.data(), count, keys, [](u32) { return 0u; },
+        [&](u32 i) { __builtin_prefetch(keys(i)); }, end.data() + start);
+  };
+  if (!p.rows->n_binary()) {
+    walk(0, n, [&](u32 i) { return p.rows->keys(rows[i]); });
+  } else {
+    // Binary features have keys here too, of some rows at a time.
+    constexpr i64 kTogether = 1024;
+    const RowCells cells = p.rows->cells();
+    const i32 width = static_cast<i32>(p.rows->features.size());
+    std::vector<i32> spread(kTogether * width);
+    for (i64 start = 0; start < n; start += kTogether) {
+      const i64 count = std::min(kTogether, n - start);
+      for (i64 i = 0; i < count; ++i) {
+        for (i32 slot = 0; slot < width; ++slot) {
+          spread[i * width + slot] = p.rows->key(cells, rows[start + i], slot);
+        }
+      }
+      walk(start, count, [&](u32 i) -> const i32* { return spread.data() + i * width; });
+    }
+  }
   end.resize(n);
 }
 

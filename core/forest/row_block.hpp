@@ -50,6 +50,10 @@ inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>&
   block->rows.bin_columns = nullptr;
   block->rows.key_row = block->source;
   block->rows.bin_data = pick_cells([&](i64 id) { return cells.bins(id); }, cells.bin_step);
+  if (cells.bit_step) {
+    block->rows.bit_data =
+        pick_cells([&](i64 id) { return cells.bit_data + id * cells.bit_step; }, cells.bit_step);
+  }
   if (with_keys) {
     block->rows.key_data = pick_cells([&](i64 id) { return cells.keys(id); }, cells.key_step);
     block->rows.key_row = nullptr;

@@ -86,6 +86,48 @@ std::vector<i32> bin_ends(const std::vector<i32>& sorted, bool& are_values) {
   return ends;
 }
 
+// The values of a column as long as they are no more than two.
+struct FewValues {
+  double value[2] = {kInf, kInf};
+  i32 n = 0;  // 3: more
+
+  void see(double x) {
+    if (n > 2 || (n > 0 && x == value[0]) || (n > 1 && x == value[1])) return;
+    if (n < 2) value[n] = x;
+    ++n;
+  }
+  // Rows without gaps.
+  void see(const Column& column, i64 begin, i64 end) {
+    with_cell_type(column, [&](auto type) {
+      using Cell = decltype(type);
+      for (i64 row = begin; n <= 2 && row < end; ++row) {
+        see(static_cast<double>(*reinterpret_cast<const Cell*>(column.at(row))));
+      }
+    });
+  }
+  void join(const FewValues& other) {
+    for (i32 i = 0; i < std::min(other.n, 2); ++i) see(other.value[i]);
+    if (other.n > 2) n = 3;
+  }
+};
+
+void make_binary(RowFeature& feature, const FewValues& two) {
+  const auto [low, high] = std::minmax(two.value[0], two.value[1]);
+  feature.is_binary = true;
+  feature.bins_are_values = true;
+  switch (feature.kind) {
+    case Keys::floats:
+      feature.bin_end = {key_of_cell(low), key_of_cell(high)};
+      break;
+    case Keys::codes:
+      feature.bin_end = {static_cast<i32>(low), static_cast<i32>(high)};
+      break;
+    case Keys::ranks:
+      feature.values = {low, high};
+      feature.bin_end = {0, 1};
+  }
+}
+
 // The bin of a key: how many ends lie below it, by a search without branches.
 struct BinSearch {
   i32 ends[256];
@@ -126,24 +168,34 @@ RowMatrix::RowMatrix(const std::vector<Column>& table, const std::vector<i32>& c
                      int n_threads)
     : features(columns.size()), n_rows_(n_rows) {
   for (std::size_t f = 0; f < columns.size(); ++f) features[f].column = columns[f];
-  // The bins of a row share as few cache lines as they can: steps of 1, 2, 4 … 32, 64, 96 …
-  const i64 w = static_cast<i64>(columns.size());
-  bin_step_ = w <= 32 ? static_cast<i64>(std::bit_ceil(static_cast<u64>(w))) : (w + 31) / 32 * 32;
-  key_memory_ = Memory(static_cast<std::size_t>(n_rows) * w * sizeof(i32));
-  bin_memory_ = Memory(static_cast<std::size_t>(n_rows) * bin_step_);
-  keys_ = static_cast<i32*>(key_memory_.data());
-  bins_ = static_cast<u8*>(bin_memory_.data());
-  column_memory_ = Memory(static_cast<std::size_t>(n_rows) * w);
-  columns_ = static_cast<u8*>(column_memory_.data());
   look_for_kinds(table, n_threads);
+  allocate();
   fill(table, n_threads);
 }
 
-// Which columns are floats, whatever their type, and which have gaps.
+void RowMatrix::allocate() {
+  // The bins of a row share as few cache lines as they can: steps of 1, 2, 4 … 32, 64, 96 …
+  const i64 w = width();
+  bin_step_ = w <= 32 ? static_cast<i64>(std::bit_ceil(static_cast<u64>(w))) : (w + 31) / 32 * 32;
+  bit_step_ = (n_binary() + 63) / 64;
+  auto reserve = [&](Memory& memory, i64 bytes_per_row) {
+    memory = Memory(static_cast<std::size_t>(n_rows_ * bytes_per_row));
+    return memory.data();
+  };
+  keys_ = static_cast<i32*>(reserve(key_memory_, w * static_cast<i64>(sizeof(i32))));
+  bins_ = static_cast<u8*>(reserve(bin_memory_, bin_step_));
+  columns_ = static_cast<u8*>(reserve(column_memory_, w));
+  if (bit_step_) {
+    bits_ = static_cast<u64*>(reserve(bit_memory_, bit_step_ * static_cast<i64>(sizeof(u64))));
+  }
+}
+
+// Which columns are floats, whatever their type, which have gaps and which are binary: these come last.
 void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) {
   const i64 tiles = (n_rows_ + kTile - 1) / kTile;
   struct Found {
     bool gap = false, wide = false;
+    FewValues values;
   };
   std::vector<std::vector<Found>> found(std::max(1, n_threads), std::vector<Found>(features.size()));
   parallel_for(tiles, n_threads, [&](i64 tile, int t) {
@@ -165,6 +217,7 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) 
       });
       found[t][f].gap |= gap;
       found[t][f].wide |= wide;
+      if (!gap) found[t][f].values.see(column, tile * kTile, end);
     }
   });
   for (std::size_t f = 0; f < features.size(); ++f) {
@@ -172,12 +225,17 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) 
     for (const auto& of_thread : found) {
       all.gap |= of_thread[f].gap;
       all.wide |= of_thread[f].wide;
+      all.values.join(of_thread[f].values);
     }
     features[f].has_gaps = all.gap;
     features[f].kind = table[features[f].column].type == ColumnType::code ? Keys::codes
                        : all.wide                                          ? Keys::ranks
                                                                            : Keys::floats;
+    if (!all.gap && all.values.n == 2) make_binary(features[f], all.values);
   }
+  const auto end = std::stable_partition(features.begin(), features.end(),
+                                         [](const RowFeature& f) { return !f.is_binary; });
+  n_wide_ = static_cast<i32>(end - features.begin());
 }
 
 // The keys of a column that are ranks, and its distinct values.
@@ -223,6 +281,23 @@ void RowMatrix::make_bins(const std::vector<Column>& table, int n_threads) {
   });
 }
 
+void RowMatrix::fill_bits(const std::vector<Column>& table, i64 start, i64 count) {
+  std::fill_n(bits_ + start * bit_step_, count * bit_step_, 0);
+  for (i32 bit = 0; bit < n_binary(); ++bit) {
+    const RowFeature& feature = features[width() + bit];
+    const Column& column = table[feature.column];
+    const double high = feature.value(feature.bin_end[1]);
+    u64* word = bits_ + start * bit_step_ + bit / 64;
+    with_cell_type(column, [&](auto type) {
+      using Cell = decltype(type);
+      for (i64 i = 0; i < count; ++i) {
+        const Cell x = *reinterpret_cast<const Cell*>(column.at(start + i));
+        word[i * bit_step_] |= u64{x == static_cast<Cell>(high)} << bit % 64;
+      }
+    });
+  }
+}
+
 void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
   const i32 w = width();
   make_bins(table, n_threads);
@@ -238,6 +313,7 @@ void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
   const std::vector<BinSearch> search(features.begin(), features.end());
   parallel_for((n_rows_ + kTile - 1) / kTile, n_threads, [&](i64 tile, int t) {
     const i64 start = tile * kTile, count = std::min(n_rows_ - start, kTile);
+    fill_bits(table, start, count);
     i32 keys[kTile];
     for (i32 f = 0; f < w; ++f) {
       i32* own = keys_ + start * w + f;

@@ -4,7 +4,8 @@
 // Here each value is a signed 32-bit key of the same order: the bits of a float32 (and of a
 // double that is one), the code of an ordinal category, or the rank among the distinct values of
 // the column. A row's keys lie together, so that what a subtree reads stays in the cache. Beside
-// the key stands the number of a quantile bin, one byte, for counting in large nodes.
+// the key stands the number of a quantile bin, one byte, for counting in large nodes. A column of two
+// values without gaps needs neither, only a bit.
 #pragma once
 
 #include <algorithm>
@@ -41,6 +42,7 @@ struct RowFeature {
   std::vector<double> values;  // ranks: the distinct values, ascending
   std::vector<i32> bin_end;    // largest key of each bin; the last is open
   bool bins_are_values = false;  // every bin holds one value
+  bool is_binary = false;        // two values, no gaps: kept as a bit
 
   u32 n_bins() const { return static_cast<u32>(bin_end.size()); }
 
@@ -64,22 +66,35 @@ class RowMatrix {
             int n_threads);
 
   i64 n_rows() const { return n_rows_; }
-  i32 width() const { return static_cast<i32>(features.size()); }
+  // Features that have keys; binary ones follow them.
+  i32 width() const { return n_wide_; }
+  i32 n_binary() const { return static_cast<i32>(features.size()) - n_wide_; }
   const i32* keys(i64 row) const { return keys_ + row * width(); }
-  RowCells cells() const { return {keys_, bins_, columns_, width(), bin_step_, n_rows_, nullptr}; }
+  RowCells cells() const {
+    return {keys_, bins_, columns_, width(), bin_step_, n_rows_, nullptr, bits_, bit_step_};
+  }
+  // The key of an instance of any feature.
+  i32 key(const RowCells& cells, i64 id, i32 slot) const {
+    if (!cells.is_bit(slot)) return cells.keys(id)[slot];
+    return features[slot].bin_end[cells.bits_of(slot)[id]];
+  }
 
   std::vector<RowFeature> features;
 
  private:
   void look_for_kinds(const std::vector<Column>& table, int n_threads);
+  void allocate();
   void make_bins(const std::vector<Column>& table, int n_threads);
   void rank_values(const Column& column, i32 f, SortBuffers& buffers);
   void fill(const std::vector<Column>& table, int n_threads);
+  void fill_bits(const std::vector<Column>& table, i64 start, i64 count);
 
-  i64 n_rows_, bin_step_;
-  Memory key_memory_, bin_memory_, column_memory_;
+  i64 n_rows_, bin_step_ = 0, bit_step_ = 0;
+  i32 n_wide_ = 0;
+  Memory key_memory_, bin_memory_, column_memory_, bit_memory_;
   i32* keys_ = nullptr;
   u8 *bins_ = nullptr, *columns_ = nullptr;
+  u64* bits_ = nullptr;
 };
 
 }  // namespace treewright
