@@ -1,4 +1,5 @@
-// Two classes by Gini's index, without weights, straight from counts per code.
+// Two classes by Gini's index, without weights but for the counts of a forest's draws, straight from
+// counts per code.
 //
 // Most categorical data are of this kind, so it has a search of its own: exact in integers until
 // the last step (see scan_two_classes), without groups and without divisions. Categories with an
@@ -13,12 +14,24 @@
 namespace treewright {
 
 // Counts of the two classes per code, gaps last: the node's, or made for the purpose where that
-// takes no longer than the instances do.
+// takes no longer than the instances do. Codes are bytes.
 template <class Id>
 const i64* class_counts(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scratch) {
   if (node.tables && info.table >= 0) return node.tables + info.table * 2;
   if (info.n_codes > 64 && info.n_codes > node.size()) return nullptr;
-  scratch.dense.resize(2 * (static_cast<std::size_t>(info.n_codes) + 1));
+  const std::size_t size = 2 * (static_cast<std::size_t>(info.n_codes) + 1);
+  const TargetArrays& target = node.block.target;
+  if (target.count) {
+    scratch.dense.assign(size, 0);
+    const u8* code = node.block.codes[info.slot];
+    for (i64 i = node.begin; i < node.end; ++i) {
+      const Id id = node.block.ids[i];
+      const u32 at = std::min(u32{code[id]}, info.n_codes);
+      scratch.dense[2 * at + target.label[id]] += target.count[id];
+    }
+    return scratch.dense.data();
+  }
+  scratch.dense.resize(size);
   fill_table(node.problem, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);
   return scratch.dense.data();
 }
@@ -27,6 +40,13 @@ const i64* class_counts(const NodeView<Id>& node, const FeatureInfo& info, Scrat
 class ClassCuts {
  public:
   ClassCuts(i64 n, i64 ones, i64 min_leaf) : n_(n), ones_(ones), min_leaf_(min_leaf) {}
+
+  // Begins again, with gaps on the left.
+  void start_with(i64 zeros, i64 ones) {
+    left_ = zeros + ones;
+    d_ = n_ * ones - left_ * ones_;
+    groups_ = kGapsLeft;
+  }
 
   // The cut above one more group; false once the right side is too small.
   bool add(i64 zeros, i64 ones) {
@@ -46,18 +66,22 @@ class ClassCuts {
     const i64 cut = ratio_.cut < 0 ? first_ : ratio_.cut;
     if (cut < 0) return;
     best.kind = CandidateKind::group_cut;
-    best.cut = cut;
+    best.gaps_left = cut >= kGapsLeft;
+    best.cut = cut % kGapsLeft;
     best.gain = 2 * ratio_.numerator / ratio_.denominator / static_cast<double>(n_);
   }
 
  private:
+  static constexpr i64 kGapsLeft = i64{1} << 32;  // added to the cuts of such a pass
+
   i64 n_, ones_, min_leaf_;
   i64 left_ = 0, d_ = 0, groups_ = 0, first_ = -1;
   BestRatio ratio_{kTie};
 };
 
-// Categories by rate; of equal ones the later first, as order_by_profile has them.
-inline void cut_by_rate(const i64* count, u32 n_codes, ClassCuts& cuts) {
+// Categories by rate; of equal ones the later first, as order_by_profile has them. Gaps that take
+// part are behind the last category first, then before the first one. Returns the number of categories.
+inline i32 cut_by_rate(const i64* count, u32 n_codes, bool with_gaps, ClassCuts& cuts) {
   struct Category {
     double rate;
     u32 code;
@@ -75,9 +99,17 @@ inline void cut_by_rate(const i64* count, u32 n_codes, ClassCuts& cuts) {
     for (; at > 0 && category.before(order[at - 1]); --at) order[at] = order[at - 1];
     order[at] = category;
   }
-  for (i32 i = 0; i + 1 < n; ++i) {
-    if (!cuts.add(count[2 * order[i].code], count[2 * order[i].code + 1])) break;
+  auto pass = [&](i32 end) {
+    for (i32 i = 0; i < end; ++i) {
+      if (!cuts.add(count[2 * order[i].code], count[2 * order[i].code + 1])) break;
+    }
+  };
+  pass(with_gaps ? n : n - 1);
+  if (with_gaps) {
+    cuts.start_with(count[2 * n_codes], count[2 * n_codes + 1]);
+    pass(n - 1);
   }
+  return n;
 }
 
 // False where there is more to the feature.
@@ -88,24 +120,39 @@ bool scan_table(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scra
   const Column& column = p.columns[best.feature];
   const Admission admission(node, best.feature);
   const GapPolicy gaps = p.params.gaps;
-  if (!p.unit || node.criterion.n_classes != 2 || node.criterion.factor || column.multiway ||
+  // Counts of draws tell weights, not rows.
+  const bool counts = p.unit || (node.block.target.count && admission.min_leaf <= 1);
+  if (!counts || node.criterion.n_classes != 2 || node.criterion.factor || column.multiway ||
       info.code_bytes != 1 || p.params.random_cut || !admission.plain()) {
     return false;
   }
-  const bool gaps_take_part = gaps == GapPolicy::learned || gaps == GapPolicy::own_branch;
-  if (info.has_gaps && gaps_take_part && !(node.tables && info.table >= 0)) return false;
+  const bool own_branch = info.has_gaps && gaps == GapPolicy::own_branch;
+  const bool learned = info.has_gaps && gaps == GapPolicy::learned;
+  const bool has_table = node.tables && info.table >= 0;
+  if ((own_branch && !has_table) || (learned && column.ordered && !has_table)) return false;
   const i64* count = class_counts(node, info, scratch);
   if (!count) return false;
   const i64* gap = count + 2 * i64{info.n_codes};
-  if (gaps_take_part && (gap[0] || gap[1])) return false;
-  ClassCuts cuts(node.size() - gap[0] - gap[1], node.stats[1] - gap[1], admission.min_leaf);
+  const bool any_gap = gap[0] || gap[1];
+  if (any_gap && (own_branch || (learned && column.ordered))) return false;
+  if (any_gap && learned) {
+    ClassCuts cuts(node.stats[0] + node.stats[1], node.stats[1], admission.min_leaf);
+    const i32 n_categories = cut_by_rate(count, info.n_codes, true, cuts);
+    cuts.keep(best);
+    if (best.kind == CandidateKind::none) return true;
+    best.learned_gaps = true;
+    if (!best.gaps_left && best.cut == n_categories) best.kind = CandidateKind::only_gaps;
+    return true;
+  }
+  ClassCuts cuts(node.stats[0] + node.stats[1] - gap[0] - gap[1], node.stats[1] - gap[1],
+                 admission.min_leaf);
   if (column.ordered) {
     for (u32 c = 0; c < info.n_codes; ++c) {
       const i64* here = count + 2 * i64{c};
       if (here[0] + here[1] && !cuts.add(here[0], here[1])) break;
     }
   } else {
-    cut_by_rate(count, info.n_codes, cuts);
+    cut_by_rate(count, info.n_codes, false, cuts);
   }
   cuts.keep(best);
   return true;
