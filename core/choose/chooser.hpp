@@ -90,7 +90,7 @@ struct Marked {
 // Buffers of the search of features that are kept by row.
 struct RowScratch {
   std::vector<i32> keys, tokens, sums;
-  std::vector<double> score;
+  std::vector<double> score, totals, pair_totals, bin_sums;
   std::vector<u64> table, items, other, bit_sums;
   std::vector<u32> counts, found;
   std::vector<i32> wide;  // features that are not binary

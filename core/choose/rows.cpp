@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "class_scores.hpp"
 #include "row_search.hpp"
 
 namespace treewright {
@@ -84,6 +85,8 @@ class Numbers {
 
 // Two classes come here too where leaves must have several rows.
 struct ManyClassSearch : Search {
+  static constexpr i64 kMaxByteClasses = 64;
+
   Scratch& scratch;
   i64 width;
   ManyClassSearch(const NodeView<u32>& view, Scratch& all_scratch)
@@ -94,9 +97,41 @@ struct ManyClassSearch : Search {
     sum_bits(features, m, width, [&](u64* sums, u32 row) {
       sums[t.label[row]] += (u64{1} << 32) + t.count[row];
     });
+    const ManyClasses whole(node, scratch);
+    const ClassTotals totals(node.stats, width, s.totals), few = make_tokens();
+    PairCuts pairs(*this, few.step() / 4);
     each(features, m, out, [&](i32 slot, i32 k) { return by_bit(slot, s.bit_sums.data() + k * width); },
-         [&](i32 slot) { return by_bins(slot); },
-         [&](i32 slot) { return scan_items(slot, ManyClasses(node, scratch)); });
+         [&](i32 slot) { return by_bins(slot, totals, whole); },
+         [&](i32 slot) {
+           if (!few.step()) return scan_items(slot, ManyClasses(node, scratch));
+           return pairs.best(slot, whole, [&] {
+             return score_class_bytes(s.sums.data(), PairCuts::kStep, n, few, s.score.data());
+           });
+         });
+  }
+
+  // Tokens of the rows of a small node, a byte for each class that is left there, and the totals of
+  // these; none where sums do not fit a byte.
+  ClassTotals make_tokens() {
+    i64 left[kMaxByteClasses], count = 0, all = 0;
+    i32 place[kMaxByteClasses];
+    const bool is_small = n <= kMaxPairs && min_leaf <= 1 && width <= kMaxByteClasses;
+    for (i64 k = 0; is_small && k < width; ++k) {
+      place[k] = static_cast<i32>(count);
+      left[count] = node.stats[k];
+      count += node.stats[k] > 0;
+      all += node.stats[k];
+    }
+    if (all > 255) count = 0;
+    const ClassTotals totals(left, count, s.pair_totals);
+    s.tokens.assign(totals.step() / 4 * PairCuts::kStep, 0);
+    const TargetArrays& t = node.block.target;
+    const u32* id = ids();
+    for (i64 i = 0; count && i < n; ++i) {
+      const i32 k = place[t.label[id[i]]];
+      s.tokens[k / 4 * PairCuts::kStep + i] = i32{t.count[id[i]]} << k % 4 * 8;
+    }
+    return totals;
   }
 
   // A bit, or by bins where that is exact enough and not slower, else sorted.
@@ -116,27 +151,47 @@ struct ManyClassSearch : Search {
     }
   }
 
-  Cut by_bins(i32 slot) {
+  Cut by_bins(i32 slot, const ClassTotals& totals, const ManyClasses& whole) {
     const RowFeature& f = rows.features[slot];
-    const i64 n_bins = f.n_bins();
-    s.table.assign(n_bins * width, 0);
-    s.counts.assign(n_bins, 0);
-    count_bins(slot);
-    for (i64 b = 0; b < n_bins; ++b) {
-      for (i64 k = 0; k < width; ++k) s.counts[b] += static_cast<u32>(s.table[b * width + k] >> 32);
-    }
-    ManyClasses sums(node, scratch);
-    return scan(f, s.counts.data(), sums, [&](i64 b) { sums.add_bin(s.table.data() + b * width); });
-  }
-
-  // Rows and weight of every bin and class, packed in one number: rows << 32 | weight.
-  void count_bins(i32 slot) {
     const TargetArrays& t = node.block.target;
     const BinColumn bins = cells.bins_of(slot, n);
+    const i64 n_bins = f.n_bins(), step = totals.step();
     const u32* id = ids();
-    for (i64 i = 0; i < n; ++i) {
-      s.table[bins[id[i]] * width + t.label[id[i]]] += (u64{1} << 32) + t.count[id[i]];
+    s.counts.assign(n_bins * step, 0);
+    for (i64 i = 0; i < n; ++i) s.counts[bins[id[i]] * step + t.label[id[i]]] += t.count[id[i]];
+    s.score.resize(kMaxBins + kRoom);
+    double best = score_class_bins(s.counts.data(), n_bins, totals, s.bin_sums, s.score.data());
+    Cut cut;
+    cut.constant = best < 0;
+    if (min_leaf > 1) best = without_small(bins, n_bins);
+    cut.found = best >= 0;
+    if (!cut.found) return cut;
+    cut.gain = whole.gain(best);
+    cut.scale = whole.scale();
+    const double bar = best * (1 - ManyClasses::tie);
+    i64 at = 0;
+    while (s.score[at] < bar) ++at;
+    cut.key = f.bin_end[at];
+    set_bins(cut, at, [&](i64 b) {
+      const u32* here = s.counts.data() + b * step;
+      return std::any_of(here, here + step, [](u32 weight) { return weight; });
+    });
+    return cut;
+  }
+
+  // The best score where both sides have rows enough; no others are left.
+  double without_small(const BinColumn& bins, i64 n_bins) {
+    s.found.assign(kMaxBins + 1, 0);
+    const u32* id = ids();
+    for (i64 i = 0; i < n; ++i) ++s.found[bins[id[i]]];
+    i64 left = 0;
+    double best = -1;
+    for (i64 b = 0; b < n_bins; ++b) {
+      left += s.found[b];
+      if (left < min_leaf || n - left < min_leaf) s.score[b] = -1;
+      best = std::max(best, s.score[b]);
     }
+    return best;
   }
 
   // From rows and weight of each class on the right.

@@ -3,9 +3,6 @@
 namespace treewright {
 namespace {
 
-// Largest nodes that are compared by pairs.
-constexpr i64 kMaxPairs = 96;
-
 struct TwoClassSearch : Search {
   static constexpr i64 kStep = kMaxBins + kRoom;
   i64 all, ones;
@@ -55,34 +52,16 @@ struct TwoClassSearch : Search {
   void pairs(const i32* features, i32 m, Candidate* out) {
     const u32* id = ids();
     const TargetArrays& t = node.block.target;
-    s.keys.resize(kMaxPairs + kRoom);
     s.tokens.resize(kMaxPairs + kRoom);
-    s.sums.resize(kMaxPairs + kRoom);
-    s.score.resize(kMaxBins + kRoom);
     for (i64 i = 0; i < n; ++i) {
       const i32 c = t.count[id[i]];
       s.tokens[i] = c | (is_one(id[i]) ? c << 16 : 0);
     }
-    double top = -1;
+    PairCuts cuts_of(*this, 1);
     for (i32 k = 0; k < m; ++k) {
-      const i32 slot = p.features[features[k]].slot;
-      for (i64 i = 0; i < n; ++i) s.keys[i] = cells.keys(id[i])[slot];
-      sums_by_pairs(s.keys.data(), s.tokens.data(), n, s.sums.data());
-      std::fill_n(s.sums.data() + n, 4, 0);
-      const double best = score_packed(s.sums.data(), n, totals(), s.score.data());
-      Cut cut;
-      cut.constant = best < 0;
-      cut.found = best >= 0;
-      cut.gain = 2 * best / static_cast<double>(all);
-      // One that an earlier feature beats anyway need not say where it lies.
-      if (best >= top) {
-        top = best;
-        cut.key = kGapKey;
-        const double bar = best * (1 - kTie);
-        for (i64 i = 0; i < n; ++i) {
-          cut.key = std::min(cut.key, s.score[i] >= bar ? s.keys[i] : kGapKey);
-        }
-      }
+      const Cut cut = cuts_of.best(p.features[features[k]].slot, TwoClasses(all, ones), [&] {
+        return score_packed(s.sums.data(), n, totals(), s.score.data());
+      });
       write(cut, features[k], out[k]);
     }
   }
