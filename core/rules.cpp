@@ -249,8 +249,8 @@ class Matcher {
   }
 
   // Calls body(piece, start, count, thread) for all pieces of rows.
-  template <class Body>
-  void run(const Input& input, int n_threads, const Body& body) const {
+  void run(const Input& input, int n_threads,
+           Callable<void(Piece&, std::int64_t, std::int32_t, int)> body) const {
     constexpr double thread_work = 50000;  // starting a thread costs about as much
     const double per_row = static_cast<double>(model_.tests.size() + n_rules() / 8 + 1);
     const double work = static_cast<double>(input.n_rows) * per_row;
