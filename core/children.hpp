@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "growth.hpp"
@@ -43,7 +44,7 @@ class Children {
 
   // Stats of the children; the largest one's are what the others leave of the parent's.
   template <class Id>
-  void add_stats(const Block<Id>& block, const Pending& node, const std::vector<Pending>& kids,
+  void add_stats(const Block<Id>& block, const Pending& node, std::span<const Pending> kids,
                  bool some_stay, const Marked& marked, NodeList& list) const {
     std::size_t rest = kids.size();
     if (marked.moved) {
@@ -76,7 +77,7 @@ class Children {
 
   // Bounds of the children of a split on a constrained feature, or below one.
   void bound(const Pending& node, const Split& split, const NodeList& list, i64 first,
-             std::vector<Pending>& kids) const {
+             std::span<Pending> kids) const {
     if (p_.params.monotonic.empty() || split.kind != SplitKind::breaks) return;
     const i32 direction = p_.params.monotonic[split.feature];
     if (!direction || kids.size() != 2) return;

@@ -295,6 +295,8 @@ class Marker {
     const bool every = p_.params.all_branches &&
                        (c.kind == CandidateKind::multiway || c.kind == CandidateKind::merged);
     const i32 n_codes = static_cast<i32>(p_.features[c.feature].n_codes);
+    split.codes.reserve(every ? n_codes : g.size());
+    split.branches.reserve(every ? n_codes : g.size());
     i32 seen = 0;
     for (i32 code = 0; every && code < n_codes; ++code) {
       const bool is_seen = seen < g.size() && static_cast<i32>(g.code[seen]) == code;

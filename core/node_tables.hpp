@@ -1,6 +1,7 @@
 // Tables of coded features that are kept per node: a child's are counted or subtracted.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "choose/groups.hpp"
@@ -37,7 +38,7 @@ class NodeTables {
   // Tables of two children: those of the smaller are counted, the rest of the parent's are the
   // larger's. Sums are integers, so this is exact.
   template <class Id>
-  void share(Pending& node, std::vector<Pending>& kids, bool shared, Scratch& scratch) {
+  void share(Pending& node, std::span<Pending> kids, bool shared, Scratch& scratch) {
     const int small = kids[0].size() <= kids[1].size() ? 0 : 1;
     kids[small].tables = make(*block_of<Id>(node), kids[small], *node.active, shared, scratch);
     kids[!small].tables = std::move(node.tables);

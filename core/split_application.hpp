@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "children.hpp"
@@ -83,7 +84,10 @@ class SplitApplication {
       partition_many(ids, n, branches, sizes, scratch.bytes);
     }
     const i64 first = children_.add_children(list, node.record, split.n_branches);
-    std::vector<Pending> kids(split.n_branches);
+    // Children are made where those that can be split again are wanted.
+    const std::size_t start = children.size();
+    children.resize(start + split.n_branches);
+    const std::span<Pending> kids{children.data() + start, static_cast<std::size_t>(split.n_branches)};
     i64 begin = node.begin;
     for (i32 b = 0; b < split.n_branches; ++b) {
       Pending& kid = kids[b] = children_.child_of(node, first + b, b);
@@ -108,9 +112,13 @@ class SplitApplication {
     } else if (gaps.surrogates_later) {
       find_now<Id>(node, split, kids, list, shared, scratch);
     }
-    if (!any) return;
+    if (!any) {
+      children.resize(start);
+      return;
+    }
     move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
     const Active below = children_.active_below(node, split.feature);
+    std::size_t end = start;
     for (i32 b = 0; b < split.n_branches; ++b) {
       if (!keep[b]) continue;
       block_of<Id>(kids[b]) = block_of<Id>(node);
@@ -118,13 +126,14 @@ class SplitApplication {
       if (!tables_.pay(kids[b].size())) kids[b].tables = {};
       children_.drop_constants<Id>(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
-      children.push_back(std::move(kids[b]));
+      if (end++ != start + b) children[end - 1] = std::move(kids[b]);
     }
+    children.resize(end);
   }
 
   // Surrogates of a split that decided every instance, from the tables of its children.
   template <class Id>
-  void find_now(Pending& node, const Split& split, const std::vector<Pending>& kids,
+  void find_now(Pending& node, const Split& split, std::span<const Pending> kids,
                 NodeList& list, bool shared, Scratch& scratch) {
     const NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
     auto each = [&](i64 n, OnIndex work) { g_.for_each(n, node.size(), shared, scratch, work); };
@@ -134,7 +143,7 @@ class SplitApplication {
   }
 
   template <class Id>
-  FindLater keep_for_later(Pending& node, const Split& split, const std::vector<Pending>& kids,
+  FindLater keep_for_later(Pending& node, const Split& split, std::span<const Pending> kids,
                            NodeList& list, Scratch& scratch) {
     auto kept = std::make_shared<KeptNode<Id>>(
         g_.view_of<Id>(node, list.stats_of(node.record), scratch), block_of<Id>(node), node.active,

@@ -30,11 +30,7 @@ def plain_problem(seed: int, target: Target, n: int = 700, dtype: Any = np.float
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 6)).astype(dtype)
     score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + rng.normal(scale=0.5, size=n)
-    if target.is_classification:
-        cuts = np.quantile(score, np.linspace(0, 1, len(target.classes) + 1)[1:-1])
-        y = np.digitize(score, cuts).astype(np.int32)
-    else:
-        y = score
+    y = _target_of(score, target)
     block = np.ascontiguousarray(X)
     schema = Schema(tuple(Feature(f"x{i}", "continuous") for i in range(6)), False, None)
     return Table(schema, n, np.zeros(6, bool), block=block), y
@@ -55,12 +51,29 @@ def mixed_problem(seed: int, target: Target, n: int = 600, gaps: bool = True) ->
         columns[3][rng.random(n) < 0.1] = -1
     score = np.nan_to_num(columns[0]) + columns[1] * columns[2] + (columns[3] == 2)
     score = score + rng.normal(scale=0.7, size=n)
-    if target.is_classification:
-        cuts = np.quantile(score, np.linspace(0, 1, len(target.classes) + 1)[1:-1])
-        y = np.digitize(score, cuts).astype(np.int32)
-    else:
-        y = score
-    return table_of(columns, {3: 5}), y
+    return table_of(columns, {3: 5}), _target_of(score, target)
+
+
+def binary_problem(seed: int, target: Target, n: int = 600) -> tuple:
+    """Two numbers among more columns of two values than a word has bits; most are rare."""
+    rng = np.random.default_rng(seed)
+    kinds = [(0, 1, np.float32), (-1.5, 2.25, np.float64), (0.3, 0.1, np.float64)]
+    columns = []
+    for i in range(70):
+        low, high, dtype = kinds[i % 3]
+        columns.append(np.where(rng.random(n) < 2 / (i + 4), high, low).astype(dtype))
+    columns[5:5] = [rng.standard_normal(n).astype(np.float32)]
+    columns.append(np.round(rng.standard_normal(n) * 20))
+    score = columns[5] + 0.7 * columns[1] - 3 * columns[3] * columns[0] + 0.02 * columns[-1]
+    score = score + rng.normal(scale=0.5, size=n)
+    return table_of(columns), _target_of(score, target)
+
+
+def _target_of(score: np.ndarray, target: Target) -> np.ndarray:
+    if not target.is_classification:
+        return score
+    cuts = np.quantile(score, np.linspace(0, 1, len(target.classes) + 1)[1:-1])
+    return np.digitize(score, cuts).astype(np.int32)
 
 
 def laid_out(table: Table, layout: str, dtype: Any) -> Table:

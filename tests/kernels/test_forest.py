@@ -12,6 +12,7 @@ from tests.kernels.forest_problems import (
     FOUR,
     NUMBER,
     TWO,
+    binary_problem,
     laid_out,
     mixed_problem,
     plain_problem,
@@ -119,7 +120,7 @@ def test_an_exact_forest_has_the_trees_that_are_grown_one_by_one(
 
 
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
-@pytest.mark.parametrize("problem", [plain_problem, mixed_problem])
+@pytest.mark.parametrize("problem", [plain_problem, mixed_problem, binary_problem])
 def test_neither_do_large_nodes_and_rows_that_are_moved_near(problem: Any, target: Target) -> None:
     table, y = problem(4, target, n=30_000)
     recipe = Recipe("gini" if target.is_classification else "squared_error")
@@ -144,6 +145,32 @@ def test_categories_gaps_and_weights_make_no_difference(
     plan = ForestPlan(3, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
     fast = _grow_in_core(table, y, recipe, plan, target, weight, None).forest
     slow = _grow_one_by_one(table, y, recipe, plan, target, weight, None).forest
+    same_trees(fast, slow)
+
+
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
+@pytest.mark.parametrize("options", [{}, {"min_samples_leaf": 4}, {"splitter": "random"}])
+def test_binary_columns_are_columns_like_others(
+    target: Target, criterion: str, options: dict[str, Any]
+) -> None:
+    if (criterion == "squared_error") == target.is_classification:
+        pytest.skip("not a criterion of this task")
+    table, y = binary_problem(4, target)
+    recipe = Recipe(criterion, **options)
+    plan = ForestPlan(3, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
+    fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
+    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
+    same_trees(fast, slow)
+
+
+@pytest.mark.parametrize("missing", ["learned", "majority"])
+def test_categories_of_few_rows_and_their_gaps_are_cut_as_in_trees(missing: Any) -> None:
+    table, y = mixed_problem(12, TWO, n=3000)
+    recipe = Recipe("gini", missing=missing)
+    plan = ForestPlan(6, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
+    fast = _grow_in_core(table, y, recipe, plan, TWO, None, None).forest
+    slow = _grow_one_by_one(table, y, recipe, plan, TWO, None, None).forest
     same_trees(fast, slow)
 
 
@@ -197,7 +224,7 @@ def test_a_forest_grown_further_is_one_grown_at_once() -> None:
     np.testing.assert_array_equal(rest.oob.errors, whole.oob.errors[2:])
 
 
-@pytest.mark.parametrize("problem", [plain_problem, mixed_problem])
+@pytest.mark.parametrize("problem", [plain_problem, mixed_problem, binary_problem])
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
 @pytest.mark.parametrize("kind", ["probability", "vote"])
 def test_out_of_bag_sums_are_those_of_trees_asked_one_by_one(
