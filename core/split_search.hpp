@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "ask_python.hpp"
@@ -115,16 +116,24 @@ class SplitSearch {
       }
     }
     const std::vector<Candidate>& found = done < n ? scratch.found : scratch.of_plain;
-    const bool constants =
-        std::any_of(found.begin(), found.end(), [](const Candidate& c) { return c.constant; });
-    if (constants && p_.params.redraw) {
-      auto left = std::make_shared<std::vector<i32>>(*node.active);
-      for (const Candidate& c : found) {
-        if (c.constant) std::erase(*left, c.feature);
-      }
-      node.active = left;
-    }
+    if (p_.params.redraw) drop_constants(node, found, scratch);
     return winner_of(found);
+  }
+
+  static void drop_constants(Pending& node, const std::vector<Candidate>& found, Scratch& scratch) {
+    std::vector<i32>& constant = scratch.plain;
+    constant.clear();
+    for (const Candidate& c : found) {
+      if (c.constant) constant.push_back(c.feature);
+    }
+    if (constant.empty()) return;
+    // Both lists in the order of columns, so that one pass over them is enough.
+    std::sort(constant.begin(), constant.end());
+    auto left = std::make_shared<std::vector<i32>>();
+    left->reserve(node.active->size());
+    std::set_difference(node.active->begin(), node.active->end(), constant.begin(), constant.end(),
+                        std::back_inserter(*left));
+    node.active = std::move(left);
   }
 
   Candidate winner_of(const std::vector<Candidate>& found) const {

@@ -12,14 +12,14 @@ using FourWords = i64 __attribute__((vector_size(32), aligned(8), may_alias));
 using FourKeys = i32 __attribute__((vector_size(16), aligned(4), may_alias));
 
 // Where the mask is set a, else b. (Conditional expressions of vectors become jumps.)
-__attribute__((always_inline)) inline Four pick(FourWords mask, Four a, Four b) {
+__attribute__((always_inline)) static inline Four pick(FourWords mask, Four a, Four b) {
   return reinterpret_cast<Four>((reinterpret_cast<FourWords>(a) & mask) |
                                 (reinterpret_cast<FourWords>(b) & ~mask));
 }
 
 // Writes scores four at a time, the last of them beyond n, and returns the largest.
 template <class At>
-__attribute__((always_inline)) inline double best_score(i64 n, double* score, At&& at) {
+__attribute__((always_inline)) static inline double best_score(i64 n, double* score, At&& at) {
   Four best = Four{} - 1.0;
   for (i64 i = 0; i < n; i += 4) {
     const Four here = *reinterpret_cast<Four*>(score + i) = at(i);
@@ -28,7 +28,7 @@ __attribute__((always_inline)) inline double best_score(i64 n, double* score, At
   return std::max(std::max(best[0], best[1]), std::max(best[2], best[3]));
 }
 
-__attribute__((always_inline)) inline Four four(const i32* numbers) {
+__attribute__((always_inline)) static inline Four four(const i32* numbers) {
   return __builtin_convertvector(*reinterpret_cast<const FourKeys*>(numbers), Four);
 }
 
