@@ -21,8 +21,8 @@ inline void copy_cell(const T* from, i64 n, T* to) {
   for (i64 k = 0; k < n; k += kPiece) std::memcpy(to + k, from + k, 16);
 }
 
-constexpr i64 kNearBins = 8192;
-constexpr i64 kNearKeys = 256;
+constexpr i64 kNearBins = 8192;         // rows
+constexpr i64 kNearKeys = i64{1} << 15;  // bytes
 
 // The instances `begin` … `end` of a block, with their keys or without.
 inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>& from, i64 begin,
@@ -67,8 +67,9 @@ inline void move_near(const Problem& p, std::shared_ptr<Block<u32>>& block, i64&
   const i64 n = end - begin;
   if (n > kNearBins || block->n <= 2 * n) return;
   const bool has_bins = block->source, has_keys = has_bins && !block->rows.key_row;
-  if (has_keys || (has_bins && n > kNearKeys)) return;
-  block = row_block(p, *block, begin, end, active, n <= kNearKeys, scratch);
+  const bool near_keys = n * block->rows.key_step * static_cast<i64>(sizeof(i32)) <= kNearKeys;
+  if (has_keys || (has_bins && !near_keys)) return;
+  block = row_block(p, *block, begin, end, active, near_keys, scratch);
   begin = 0;
   end = n;
 }
