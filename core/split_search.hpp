@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "ask_python.hpp"
@@ -129,10 +128,10 @@ class SplitSearch {
     if (constant.empty()) return;
     // Both lists in the order of columns, so that one pass over them is enough.
     std::sort(constant.begin(), constant.end());
-    auto left = std::make_shared<std::vector<i32>>();
-    left->reserve(node.active->size());
-    std::set_difference(node.active->begin(), node.active->end(), constant.begin(), constant.end(),
-                        std::back_inserter(*left));
+    auto left = std::make_shared<std::vector<i32>>(node.active->size());
+    const auto end = std::set_difference(node.active->begin(), node.active->end(), constant.begin(),
+                                         constant.end(), left->begin());
+    left->erase(end, left->end());
     node.active = std::move(left);
   }
 

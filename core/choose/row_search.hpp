@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "../forest/row_matrix.hpp"
@@ -119,7 +120,35 @@ struct Search {
       s.items[i] = item_of(key, payload(id[i]));
     }
     if (low == high) return false;
-    sort_items(s.items.data(), n, s.other);
+    if (!sort_by_bins(slot)) sort_items(s.items.data(), n, s.other);
+    return true;
+  }
+
+  // Sorts the items of a middling node: to their bins, then within these. Items of one key keep any
+  // order. False where a bin holds too many of them, or the node too few or many.
+  bool sort_by_bins(i32 slot) {
+    constexpr i64 kFew = 32, kMany = 1024, kCrowd = 24;
+    if (n <= kFew || n > kMany) return false;
+    const BinColumn bins = cells.bins_of(slot, n);
+    const u32* id = ids();
+    u16 place[kMaxBins + 1] = {};
+    for (i64 i = 0; i < n; ++i) ++place[bins[id[i]]];
+    u16 start = 0, most = 0;
+    for (u16& at : place) {
+      most = std::max(most, at);
+      start += std::exchange(at, start);
+    }
+    if (most > kCrowd) return false;
+    s.other.resize(n);
+    for (i64 i = 0; i < n; ++i) s.other[place[bins[id[i]]]++] = s.items[i];
+    s.items.swap(s.other);
+    u64* item = s.items.data();
+    for (i64 i = 1; i < n; ++i) {
+      const u64 moved = item[i];
+      i64 j = i;
+      for (; j > 0 && item[j - 1] >> 32 > moved >> 32; --j) item[j] = item[j - 1];
+      item[j] = moved;
+    }
     return true;
   }
 
@@ -215,9 +244,9 @@ struct Search {
       for (i64 i = 0; i < count; ++i) {
         const u32 row = s.found[i];
         u64 left = words[row * cells.bit_step] & mask;
-        for (; left; left &= left - 1) {
+        do {
           add(s.bit_sums.data() + place[std::countr_zero(left)] * width, row);
-        }
+        } while (left &= left - 1);
       }
     }
   }
