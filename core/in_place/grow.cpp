@@ -91,6 +91,7 @@ class InPlaceGrower {
     for (i32 f = 0; f < p_.n_features(); ++f) {
       if (used_[f]) continue;
       found_.push_back(scores_.best(node, f));
+      poll();
     }
     const i64 winner = pick_(found_);
     if (winner >= 0) divide(id, node, found_[winner], stack);

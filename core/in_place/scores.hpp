@@ -34,52 +34,72 @@ struct InPlaceNode {
   i64 size() const { return end - begin; }
 };
 
-// Class weights of one side of a cut, with the terms of their information.
-class SingleSide {
+// x·log2(x), from a table where x is a whole number of rows.
+class SingleTerms {
  public:
-  void reset(i32 classes) {
-    x_.assign(classes, 0);
-    term_.assign(classes, 0);
-    moved_ = -1;
+  explicit SingleTerms(i64 n) : table_(n + 1) {
+    for (i64 x = 1; x <= n; ++x) table_[x] = term(static_cast<double>(x));
   }
-  float& operator[](i32 k) {
-    if (k != moved_) {
-      settle();
-      moved_ = k;
-    }
-    return x_[k];
+  double operator()(float x) const {
+    const i64 whole = static_cast<i64>(x);
+    const bool is_known = static_cast<float>(whole) == x && whole >= 0 &&
+                          whole < static_cast<i64>(table_.size());
+    return is_known ? table_[whole] : term(x);
   }
 
-  // items·log2(items) − Σ x·log2(x)
+  // items·log2(items) − Σ x·log2(x), the terms added in single precision
+  float info(const float* x, std::size_t n) const {
+    float sum = 0, total = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      sum = static_cast<float>(sum + (*this)(x[k]));
+      total += x[k];
+    }
+    return static_cast<float>((*this)(total) - sum);
+  }
+
+ private:
+  static double term(double x) { return x > 0 ? x * std::log2(x) : 0; }
+
+  std::vector<double> table_;
+};
+
+// Class weights of one side of a cut. A logarithm costs more than the rest: terms are kept until
+// their class weight has changed.
+class SingleSide {
+ public:
+  explicit SingleSide(const SingleTerms& terms) : terms_(terms) {}
+
+  void reset(i32 classes) {
+    x_.assign(classes, 0);
+    of_.assign(classes, 0);
+    term_.assign(classes, 0);
+  }
+  float& operator[](i32 k) { return x_[k]; }
+
   float info() {
-    settle();
     float sum = 0, total = 0;
     for (std::size_t k = 0; k < x_.size(); ++k) {
+      if (of_[k] != x_[k]) {
+        of_[k] = x_[k];
+        term_[k] = terms_(x_[k]);
+      }
       sum = static_cast<float>(sum + term_[k]);
       total += x_[k];
     }
-    return static_cast<float>(term(total) - sum);
+    return static_cast<float>(terms_(total) - sum);
   }
-
-  static double term(double x) { return x > 0 ? x * std::log2(x) : 0; }
 
  private:
-  // A logarithm costs more than the rest: only of the class that moved last.
-  void settle() {
-    if (moved_ >= 0) term_[moved_] = term(x_[moved_]);
-    moved_ = -1;
-  }
-
-  std::vector<float> x_;
+  const SingleTerms& terms_;
+  std::vector<float> x_, of_;  // class weights, and those that the terms are of
   std::vector<double> term_;
-  i32 moved_ = -1;
 };
 
 class InPlaceScores {
  public:
   InPlaceScores(Problem& p, const QuinlanRules& rules, InPlaceRows& rows)
-      : p_(p), rules_(rules), rows_(rows), keys_(p.n_features()),
-        codes_(p.n_features()), has_gaps_(p.n_features()) {
+      : p_(p), rules_(rules), rows_(rows), keys_(p.n_features()), codes_(p.n_features()),
+        has_gaps_(p.n_features()), terms_(p.n_rows) {
     for (i32 f = 0; f < p.n_features(); ++f) {
       has_gaps_[f] = any_gap(p.columns[f], p.n_rows);
       if (is_coded(f)) {
@@ -225,28 +245,19 @@ class InPlaceScores {
       items_.push_back(items);
       enough += items >= static_cast<float>(rules_.min_items);
       for (i32 k = 0; k < classes; ++k) by_class_[k] += stats[k];
-      inside += info_of(stats, classes);
+      inside += terms_.info(stats, classes);
     }
     if (enough < 2) return;
     const float cases = total - gaps;
-    const float base = info_of(by_class_.data(), classes) / cases;
+    const float base = terms_.info(by_class_.data(), classes) / cases;
     const float gain = known_share(gaps, total) * (base - inside / cases);
     items_.push_back(gaps);
     offer(c, CandidateKind::multiway, gain, split_info(items_.data(), items_.size(), total), total);
   }
 
-  static float info_of(const float* x, i32 n) {
-    float sum = 0, total = 0;
-    for (i32 k = 0; k < n; ++k) {
-      sum = static_cast<float>(sum + SingleSide::term(x[k]));
-      total += x[k];
-    }
-    return static_cast<float>(SingleSide::term(total) - sum);
-  }
-
   // Entropy of the branches, gaps among them, over all cases.
-  static float split_info(const float* items, std::size_t n, float all) {
-    return info_of(items, static_cast<i32>(n)) / all;
+  float split_info(const float* items, std::size_t n, float all) const {
+    return terms_.info(items, n) / all;
   }
 
   void offer(Candidate& c, CandidateKind kind, float bits, float info, float total) const {
@@ -262,7 +273,8 @@ class InPlaceScores {
   std::vector<std::vector<float>> keys_;  // per continuous feature; NaN is a gap
   std::vector<std::vector<i32>> codes_;   // per coded feature; one more than the last is a gap
   std::vector<char> has_gaps_;            // per feature
-  SingleSide left_, right_;
+  SingleTerms terms_;
+  SingleSide left_{terms_}, right_{terms_};
   std::vector<float> by_class_, items_, table_;
   std::vector<float> sorted_;  // values of the feature at hand
   std::vector<i32> seen_;      // its categories
