@@ -38,8 +38,8 @@ class InPlaceGrower {
       }
       poll();
     }
-    for (const Split& split : splits_) out_.splits.push(split);
-    out_.surrogate_offset.assign(splits_.size() + 1, 0);
+    for (const i32 number : split_of_) out_.splits.push(number < 0 ? Split{} : splits_[number]);
+    out_.surrogate_offset.assign(split_of_.size() + 1, 0);
     return std::move(out_);
   }
 
@@ -58,7 +58,7 @@ class InPlaceGrower {
   };
 
   void add_nodes(i32 count) {
-    const std::size_t n = splits_.size() + count;
+    const std::size_t n = split_of_.size() + count;
     out_.first_child.resize(n, -1);
     out_.n_children.resize(n, 0);
     out_.gap_branch.resize(n, kGapStop);
@@ -68,7 +68,7 @@ class InPlaceGrower {
     out_.impurity.resize(n, 0);
     out_.gain.resize(n, 0);
     out_.value.resize(n * p_.targets.n_classes, 0);
-    splits_.resize(n);
+    split_of_.resize(n, -1);
   }
 
   // Writes down a node and its test, if it gets one.
@@ -121,14 +121,15 @@ class InPlaceGrower {
     frame.cases = node.cases - rows_.sum(node.begin, frame.known);
     frame.count.assign(split.n_branches, 0);
     for (i64 i = frame.known; i < node.end; ++i) ++frame.count[branch_of(split, rows_.id(i))];
-    frame.first_child = static_cast<i32>(splits_.size());
+    frame.first_child = static_cast<i32>(split_of_.size());
     add_nodes(split.n_branches);
     out_.first_child[id] = frame.first_child;
     out_.n_children[id] = split.n_branches;
     out_.gap_branch[id] = kGapFraction;
     out_.n_gaps[id] = static_cast<i32>(frame.known - node.begin);
     out_.gain[id] = c.gain / static_cast<double>(p_.n_rows);
-    splits_[id] = split;
+    split_of_[id] = static_cast<i32>(splits_.size());
+    splits_.push_back(split);
     stack.push_back(std::move(frame));
   }
 
@@ -181,6 +182,7 @@ class InPlaceGrower {
   std::vector<char> used_;  // per feature: a branch per category of it lies above
   std::vector<Candidate> found_;
   std::vector<Split> splits_;
+  std::vector<i32> split_of_;  // per node: its split, −1 for a leaf
   FlatTree out_;
   i64 finished_ = 0;
   std::chrono::steady_clock::time_point last_poll_ = std::chrono::steady_clock::now();
