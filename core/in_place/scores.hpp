@@ -135,38 +135,62 @@ class InPlaceScores {
     return 1.0f - static_cast<float>(static_cast<double>(gaps) / static_cast<double>(total));
   }
 
+  // Weight of the rows of a range, added by class.
+  float sum_by_class(i64 begin, i64 end) {
+    by_class_.assign(p_.targets.n_classes, 0);
+    if (begin < end) {
+      const InPlaceRows::Row* row = rows_.in_order(begin, end);
+      for (i64 i = 0; i < end - begin; ++i) by_class_[row[i].label] += row[i].weight;
+    }
+    float sum = 0;
+    for (const float w : by_class_) sum += w;
+    return sum;
+  }
+
   void cut(const InPlaceNode& node, i32 f, Candidate& c) {
     const float* key = keys_[f].data();
-    const i32 classes = p_.targets.n_classes;
     const float total = node.is_whole ? node.cases : rows_.sum(node.begin, node.end);
     i64 first = node.begin;
     if (has_gaps_[f]) {
       first = rows_.bring(node.begin, node.end, [&](i32 row) { return std::isnan(key[row]); });
     }
-    by_class_.assign(classes, 0);
-    if (first > node.begin) {
-      const InPlaceRows::Row* gap = rows_.in_order(node.begin, first);
-      for (i64 i = 0; i < first - node.begin; ++i) by_class_[gap[i].label] += gap[i].weight;
-    }
-    float gaps = 0;
-    for (const float w : by_class_) gaps += w;
-    const float cases = total - gaps;
+    const float gaps = sum_by_class(node.begin, first), cases = total - gaps;
     const float side = static_cast<float>(
-        std::clamp(0.1 * static_cast<double>(cases) / classes, rules_.min_items,
+        std::clamp(0.1 * static_cast<double>(cases) / p_.targets.n_classes, rules_.min_items,
                    std::max(rules_.min_items, 25.0)));
     if (!(cases >= 2 * side)) return;
     rows_.sort(first, node.end, key);
     const i64 n = node.end - first;
-    const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end) + (first - node.begin);
     sorted_.resize(n);
     for (i64 i = 0; i < n; ++i) sorted_[i] = key[rows_.id(first + i)];
     if (p_.cut_values.empty() && p_.features[f].code_value.empty()) keep_values(f, first, node.end);
-    left_.reset(classes);
-    right_.reset(classes);
+    const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end) + (first - node.begin);
+    const Cut best = best_cut(row, n, cases, side, known_share(gaps, total));
+    if (!best.tries) return;
+    const float gain =
+        best.gain - static_cast<float>(std::log2(static_cast<double>(best.tries)) / total);
+    if (!(gain > 0)) return;
+    const i64 at = first + best.at;
+    const Column& column = p_.columns[f];
+    c.threshold = value_break(p_, f, column.value(rows_.id(at)), column.value(rows_.id(at + 1)));
+    const float items[] = {best.below, cases - best.below, gaps};
+    offer(c, CandidateKind::sorted_cut, gain, split_info(items, 3, total), total);
+  }
+
+  struct Cut {
+    float gain = 0, below = 0;  // below: weight of the rows up to the cut
+    i64 at = 0;                 // the last of them
+    i64 tries = 0;
+  };
+
+  // The first of the cuts with the most gain; the values of the rows are in sorted_.
+  Cut best_cut(const InPlaceRows::Row* row, i64 n, float cases, float side, float share) {
+    left_.reset(p_.targets.n_classes);
+    right_.reset(p_.targets.n_classes);
     for (i64 i = 0; i < n; ++i) right_[row[i].label] += row[i].weight;
-    const float base = right_.info() / cases, share = known_share(gaps, total);
-    float below = 0, most = 0, below_most = 0;
-    i64 tries = 0, at = 0;
+    const float base = right_.info() / cases;
+    Cut best;
+    float below = 0;
     for (i64 i = 0; i + 1 < n; ++i) {
       below += row[i].weight;
       left_[row[i].label] += row[i].weight;
@@ -175,19 +199,10 @@ class InPlaceScores {
       if (cases - below < side) break;
       const float inside = (left_.info() + right_.info()) / cases;
       const float gain = share * (base - inside);
-      if (!tries++ || gain > most) {
-        most = gain;
-        below_most = below;
-        at = first + i;
-      }
+      if (!best.tries || gain > best.gain) best = {gain, below, i, best.tries};
+      ++best.tries;
     }
-    if (!tries) return;
-    most -= static_cast<float>(std::log2(static_cast<double>(tries)) / total);
-    if (!(most > 0)) return;
-    const Column& column = p_.columns[f];
-    c.threshold = value_break(p_, f, column.value(rows_.id(at)), column.value(rows_.id(at + 1)));
-    const float items[] = {below_most, cases - below_most, gaps};
-    offer(c, CandidateKind::sorted_cut, most, split_info(items, 3, total), total);
+    return best;
   }
 
   // The values that thresholds may take; a feature is sorted for the first time at the root.
