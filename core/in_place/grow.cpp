@@ -75,7 +75,7 @@ class InPlaceGrower {
   void enter(i32 id, i64 begin, i64 end, std::vector<Frame>& stack) {
     const i32 classes = p_.targets.n_classes;
     std::vector<float> counts(classes, 0);
-    InPlaceNode node{begin, end, 0, end - begin < kExactSums};
+    InPlaceNode node{begin, end, 0, end - begin < kExactSums, counts.data()};
     const InPlaceRows::Row* row = rows_.in_order(begin, end);
     for (i64 i = 0; i < node.size(); ++i) {
       counts[row[i].label] += row[i].weight;
@@ -100,6 +100,7 @@ class InPlaceGrower {
   void divide(i32 id, const InPlaceNode& node, const Candidate& c, std::vector<Frame>& stack) {
     Frame frame;
     frame.node = node;
+    frame.node.classes = nullptr;  // they end with the search
     Split& split = frame.split;
     split.feature = c.feature;
     split.gap_branch = kGapFraction;

@@ -100,6 +100,10 @@ class InPlaceRows {
   void quicksort(u64* begin, u64* end) {
     while (end - begin > 1) {
       if (std::is_sorted(begin, end, less)) return;  // the swaps would change nothing
+      if (end - begin == 2) {
+        std::swap(begin[0], begin[1]);
+        return;
+      }
       budget_ -= end - begin;
       if (budget_ < 0) {
         std::stable_sort(begin, end, less);
@@ -109,10 +113,12 @@ class InPlaceRows {
       u64* above = begin;
       i64 n_equal = 0;
       for (u64* at = begin; at < end; ++at) {
+        // a swap without a jump, which no processor could foresee
         const u64 word = *at, other = *above;
         const bool goes = key_of(word) <= pivot;
-        *at = goes ? other : word;
-        *above = goes ? word : other;
+        const u64 change = (word ^ other) & (u64{0} - goes);
+        *at = word ^ change;
+        *above = other ^ change;
         above += goes;
         n_equal += key_of(word) == pivot;
       }

@@ -30,6 +30,7 @@ struct InPlaceNode {
   i64 begin = 0, end = 0;
   float cases = 0;
   bool is_whole = false;  // every row has its full weight: sums are exact in any order
+  const float* classes = nullptr;  // class weights
 
   i64 size() const { return end - begin; }
 };
@@ -75,6 +76,7 @@ class SingleSide {
     term_.assign(classes, 0);
   }
   float& operator[](i32 k) { return x_[k]; }
+  void fill(const float* x) { std::copy_n(x, x_.size(), x_.begin()); }
 
   float info() {
     float sum = 0, total = 0;
@@ -165,6 +167,13 @@ class InPlaceScores {
     for (i64 i = 0; i < n; ++i) sorted_[i] = key[rows_.id(first + i)];
     if (p_.cut_values.empty() && p_.features[f].code_value.empty()) keep_values(f, first, node.end);
     const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end) + (first - node.begin);
+    left_.reset(p_.targets.n_classes);
+    right_.reset(p_.targets.n_classes);
+    if (node.is_whole && n == node.size()) {
+      right_.fill(node.classes);
+    } else {
+      for (i64 i = 0; i < n; ++i) right_[row[i].label] += row[i].weight;
+    }
     const Cut best = best_cut(row, n, cases, side, known_share(gaps, total));
     if (!best.tries) return;
     const float gain =
@@ -183,11 +192,8 @@ class InPlaceScores {
     i64 tries = 0;
   };
 
-  // The first of the cuts with the most gain; the values of the rows are in sorted_.
+  // The first of the cuts with the most gain, where all rows are right_; their values are in sorted_.
   Cut best_cut(const InPlaceRows::Row* row, i64 n, float cases, float side, float share) {
-    left_.reset(p_.targets.n_classes);
-    right_.reset(p_.targets.n_classes);
-    for (i64 i = 0; i < n; ++i) right_[row[i].label] += row[i].weight;
     const float base = right_.info() / cases;
     Cut best;
     float below = 0;
