@@ -18,7 +18,7 @@ from typing import Any
 import data
 import joblib
 import numpy as np
-from forest_peers import N_TREES, PEERS, Fit, Task, columns, installed, ranger
+from forest_peers import GROWN, N_TREES, PEERS, Fit, Task, columns, installed, ranger
 from results import Result, Skipped, at_most, count, faster, not_worse
 from sklearn import ensemble
 from speed import PEER, Settings
@@ -91,6 +91,8 @@ def _side_by_side(
 
     times = take_turns({n: calling(n) for n in contenders if n not in SLOW}, settings.repeats)
     times |= take_turns({n: calling(n) for n in contenders if n in SLOW}, 1)
+    for name in times.keys() & GROWN.keys():
+        times[name] = [seconds * N_TREES / GROWN[name] for seconds in times[name]]
     if (seconds := ranger(X, y, task, 1)) is None:
         yield Skipped(case, "Rscript or its package ranger is not installed.")
     else:
@@ -99,6 +101,8 @@ def _side_by_side(
     what += f"{', numbers' if is_number else ''}, {settings.n_jobs} threads"
     for name in [n for n in times if n not in ours]:
         known = installed(name) if name in PEERS else ""
+        if name in GROWN:
+            known = f"{known} ({GROWN[name]} trees, times {N_TREES // GROWN[name]})"
         pair = {"treewright": times["treewright"], name: times[name]}
         yield faster(case, f"{what}, bins; {name} {known}", name, pair, targets.get(name))
     pair = {"treewright": times["exact"], PEER: times[PEER]}

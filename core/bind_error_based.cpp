@@ -1,5 +1,4 @@
 // Python's door to error-based pruning.
-#include <nanobind/stl/vector.h>
 
 #include <optional>
 

@@ -1,8 +1,6 @@
 // Python's door to the growth loop: flat arrays in, flat arrays out.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>

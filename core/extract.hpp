@@ -27,12 +27,13 @@ std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i6
   const i64 n = static_cast<i64>(picked.size());
   block->n = n;
   auto& map = scratch.map;
-  if (map.size() < static_cast<std::size_t>(from.n)) map.resize(from.n);
-  for (i64 i = begin; i < end; ++i) map[from.ids[i]] = kGap<u32>;
+  const bool sorted = !from.entries.empty();
+  if (sorted && map.size() < static_cast<std::size_t>(from.n)) map.resize(from.n);
+  for (i64 i = begin; sorted && i < end; ++i) map[from.ids[i]] = kGap<u32>;
   u32* source = block->template allocate<u32>(n);
   block->ids = block->template allocate<To>(n);
   for (i64 i = 0; i < n; ++i) {
-    map[picked[i]] = static_cast<u32>(i);
+    if (sorted) map[picked[i]] = static_cast<u32>(i);
     source[i] = from.row(picked[i]);
     block->ids[i] = static_cast<To>(i);
   }
@@ -63,6 +64,7 @@ std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i6
     block->target.y = pick(t.y, outputs, false);
   }
   block->target.weight = pick(t.weight, 1, true);
+  if (!share) block->target.count = pick(t.count, 1, false);
 
   block->entries.assign(from.entries.size(), nullptr);
   block->codes.assign(from.codes.size(), nullptr);
@@ -78,6 +80,7 @@ std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i6
       });
       continue;
     }
+    if (info.store == Store::rows) continue;  // see forest/row_block.hpp
     const Entry<From>* in = from.entries[info.slot];
     Entry<To>* out = block->template allocate<Entry<To>>(n);
     i64 count = 0;

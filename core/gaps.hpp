@@ -19,10 +19,10 @@ struct GapDecision {
 };
 
 // Decides for the gaps of a node that `split` has marked. each: see find_surrogates
-template <class Id, class Each>
+template <class Id>
 GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& split,
                         const std::vector<i32>& active, bool may_wait, Scratch& scratch,
-                        Each&& each) {
+                        OnEach each) {
   const Problem& p = view.problem;
   GapDecision decision;
   Block<Id>& block = view.block;

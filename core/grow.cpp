@@ -9,6 +9,7 @@
 #include "ledger.hpp"
 #include "split_application.hpp"
 #include "split_search.hpp"
+#include "team.hpp"
 
 namespace treewright {
 namespace {
@@ -69,7 +70,7 @@ class Grower {
           split.gain = c.gain * growth_.gain_unit;
           if (f == primary && found && split.n_branches == 2) {
             *found = find_surrogates(view, f, *root.active, scratch.marked, {},
-                                     [&](i64 n, auto&& search) {
+                                     [&](i64 n, OnIndex search) {
                                        for (i64 i = 0; i < n; ++i) search(i, scratch);
                                      });
           }
@@ -190,7 +191,7 @@ class Grower {
         continue;
       }
       if (p_.rows) {
-        move_near(p_, node.large, node.begin, node.end);
+        move_near(p_, node.large, node.begin, node.end, *node.active, scratch);
       } else {
         if (node.large && node.size() <= kSmallBlock) {
           localize(node, *node.large, scratch);

@@ -34,7 +34,12 @@ struct PythonAnswer {
 };
 using AskPython = std::function<std::vector<PythonAnswer>(LevelFacts)>;
 
+// Not to be copied: what `ask` and `poll` hold belongs to Python, and growing has released the GIL.
 struct GrowOptions {
+  GrowOptions() = default;
+  GrowOptions(const GrowOptions&) = delete;
+  GrowOptions& operator=(const GrowOptions&) = delete;
+
   Chooser* chooser = nullptr;     // or
   AskPython ask;                  // a Python chooser
   NumberCriterion numbers = NumberCriterion::squared;

@@ -90,8 +90,7 @@ class Growth {
 
   // Calls work(i, scratch) for every i below n; on all threads where the node may use them and its
   // instances are worth it.
-  template <class Work>
-  void for_each(i64 n, i64 instances, bool shared, Scratch& scratch, Work&& work) {
+  void for_each(i64 n, i64 instances, bool shared, Scratch& scratch, OnIndex work) {
     if (shared && n * instances >= kSharedWork) {
       parallel_for(n, p.params.n_threads, [&](i64 i, int t) { work(i, buffers[t]); },
                    [&] { poll(0); });

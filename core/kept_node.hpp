@@ -62,7 +62,7 @@ class KeptNode {
     view.side = scratch.side.data();
     SideTables tables;
     if (!left_.empty()) tables = {left_.data(), right_.data()};
-    return find_surrogates(view, primary, *active_, marked_, tables, [&](i64 count, auto&& search) {
+    return find_surrogates(view, primary, *active_, marked_, tables, [&](i64 count, OnIndex search) {
       for (i64 i = 0; i < count; ++i) search(i, scratch);
     });
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "choose/chooser.hpp"
+#include "choose/sorted.hpp"
 #include "forest/row_matrix.hpp"
 #include "partition.hpp"
 #include "problem.hpp"

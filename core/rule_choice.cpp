@@ -246,7 +246,10 @@ auto choose_rules(const Vector<std::int64_t>& offset, const Vector<std::int32_t>
 auto error_rate(const Vector<double>& covered, const Vector<double>& wrong, double confidence,
                 double z, double tail) {
   if (covered.size() != wrong.size()) refuse("Covered and wrong must be one for each rule.");
-  const ErrorRules rules{confidence, z, tail};
+  ErrorRules rules;
+  rules.confidence = confidence;
+  rules.z = z;
+  rules.tail = tail;
   auto out = allocate(double{}, covered.size());
   for (std::size_t i = 0; i < covered.size(); ++i) {
     const double n = covered.data()[i], e = wrong.data()[i];

@@ -202,7 +202,10 @@ class Matcher {
       refuse("Outcomes must be one for each rule.");
     for (const std::int32_t label : view(outcome))
       if (label < 0 || label >= n_classes) refuse("A class code is out of range.");
-    const ErrorRules rules{error_rules[0], error_rules[1], error_rules[2]};
+    ErrorRules rules;
+    rules.confidence = error_rules[0];
+    rules.z = error_rules[1];
+    rules.tail = error_rules[2];
     const ScaledWeights weights(view(weight));
     const LearningRows learning(view(y), n_classes, weights.each, weights.unit);
     auto kept = allocate(std::uint8_t{}, model_.rule_tests.size());
@@ -246,8 +249,8 @@ class Matcher {
   }
 
   // Calls body(piece, start, count, thread) for all pieces of rows.
-  template <class Body>
-  void run(const Input& input, int n_threads, const Body& body) const {
+  void run(const Input& input, int n_threads,
+           Callable<void(Piece&, std::int64_t, std::int32_t, int)> body) const {
     constexpr double thread_work = 50000;  // starting a thread costs about as much
     const double per_row = static_cast<double>(model_.tests.size() + n_rules() / 8 + 1);
     const double work = static_cast<double>(input.n_rows) * per_row;

@@ -45,7 +45,7 @@ class SplitApplication {
       marker_.mark(view, chosen.candidate, split, scratch);
       split.gain = chosen.candidate.gain * g_.gain_unit;
     }
-    auto each = [&](i64 n, auto&& work) { g_.for_each(n, node.size(), shared, scratch, work); };
+    auto each = [&](i64 n, OnIndex work) { g_.for_each(n, node.size(), shared, scratch, work); };
     GapDecision gaps =
         decide_gaps(view, chosen, split, *node.active, later, scratch, each);
     list.set_split(node.record, split, gaps.count);
@@ -127,7 +127,7 @@ class SplitApplication {
   void find_now(Pending& node, const Split& split, const std::vector<Pending>& kids,
                 NodeList& list, bool shared, Scratch& scratch) {
     const NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
-    auto each = [&](i64 n, auto&& work) { g_.for_each(n, node.size(), shared, scratch, work); };
+    auto each = [&](i64 n, OnIndex work) { g_.for_each(n, node.size(), shared, scratch, work); };
     list.set_surrogates(node.record,
                         find_surrogates(view, split.feature, *node.active, scratch.marked,
                                         {kids[0].tables.data(), kids[1].tables.data()}, each));

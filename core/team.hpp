@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "callable.hpp"
+
 namespace treewright {
 
 class Team {
@@ -40,14 +42,12 @@ class Team {
   // Calls work(thread), which does not throw, as thread 0 and on up to `extra` members until all
   // have returned. A member that comes late, when thread 0 has returned, is not waited for. False,
   // and nothing is done, within another loop of the same team.
-  template <class Work>
-  bool run(int extra, Work& work) {
+  bool run(int extra, Callable<void(int)> work) {
     if (is_busy_) return false;
     is_busy_ = true;
     start(extra);
     {
       std::lock_guard<std::mutex> guard(lock_);
-      call_ = [](void* at, int thread) { (*static_cast<Work*>(at))(thread); };
       work_ = &work;
       n_open_ = n_wanted_ = std::min(extra, static_cast<int>(members_.size()));
     }
@@ -80,10 +80,9 @@ class Team {
       if (is_over_) return;
       const int thread = n_wanted_ - --n_open_;  // from 1 to n_wanted_
       ++n_running_;
-      const auto call = call_;
-      void* const work = work_;
+      const Callable<void(int)> work = *work_;
       guard.unlock();
-      call(work, thread);
+      work(thread);
       guard.lock();
       if (--n_running_ == 0) done_.notify_one();
     }
@@ -94,8 +93,7 @@ class Team {
   std::vector<std::thread> members_;
   std::mutex lock_;
   std::condition_variable wake_, done_;
-  void (*call_)(void*, int) = nullptr;
-  void* work_ = nullptr;
+  const Callable<void(int)>* work_ = nullptr;
   int n_wanted_ = 0;   // places of the running loop,
   int n_open_ = 0;     // those that no member has taken,
   int n_running_ = 0;  // and members that work

@@ -5,69 +5,23 @@
 // others are those of the calling thread's Team, or are started for the loop.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <mutex>
-#include <system_error>
-#include <thread>
-#include <vector>
 
-#include "team.hpp"
+#include "callable.hpp"
 
 namespace treewright {
 
 // Calls body(index, thread) for index in [0, count). Exceptions end the loop early and the first
 // one is thrown again on the calling thread. poll() is called by the calling thread between its
 // pieces; it may throw to end the work.
-template <class Body, class Poll>
-void parallel_for(std::int64_t count, int n_threads, Body&& body, Poll&& poll) {
-  const int extra = static_cast<int>(std::min<std::int64_t>(n_threads, count)) - 1;
-  std::atomic<std::int64_t> next{0};
-  std::atomic<bool> stop{false};
-  std::exception_ptr failure;
-  std::mutex failure_lock;
-  auto work = [&](int thread) {
-    try {
-      for (;;) {
-        const std::int64_t i = next.fetch_add(1, std::memory_order_relaxed);
-        if (i >= count || stop.load(std::memory_order_relaxed)) return;
-        body(i, thread);
-        if (thread == 0) poll();
-      }
-    } catch (...) {
-      std::lock_guard<std::mutex> guard(failure_lock);
-      if (!failure) failure = std::current_exception();
-      stop.store(true, std::memory_order_relaxed);
-    }
-  };
-  Team* const own = Team::current();
-  if (extra <= 0) {
-    work(0);
-  } else if (!own || !own->run(extra, work)) {
-    std::vector<std::thread> team;
-    team.reserve(extra);
-    for (int t = 1; t <= extra; ++t) {
-      try {
-        team.emplace_back(work, t);
-      } catch (const std::system_error&) {
-        break;  // the system has no more threads to give; those that run do the work
-      }
-    }
-    work(0);
-    for (auto& member : team) member.join();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-
-template <class Body>
-void parallel_for(std::int64_t count, int n_threads, Body&& body) {
-  parallel_for(count, n_threads, body, [] {});
-}
+void parallel_for(std::int64_t count, int n_threads, Callable<void(std::int64_t, int)> body,
+                  Callable<void()> poll);
+void parallel_for(std::int64_t count, int n_threads, Callable<void(std::int64_t, int)> body);
 
 // Tasks that may bring forth further tasks. A thread without work sleeps until there is some, or
 // until all are idle and the work is done.
@@ -88,8 +42,8 @@ class TaskQueue {
 
   // Works on tasks until none is left: body(task, thread) on each of the threads. poll() is called
   // by the calling thread now and then while it waits; it may throw to end the work.
-  template <class Body, class Poll>
-  void run(int n_threads, Body&& body, Poll&& poll) {
+  template <class Body>
+  void run(int n_threads, Body&& body, Callable<void()> poll) {
     n_working_ = 0;
     n_hungry_ = -static_cast<std::int64_t>(tasks_.size());
     is_stopped_ = false;
@@ -108,8 +62,7 @@ class TaskQueue {
   }
 
  private:
-  template <class Poll>
-  bool take(Task& task, bool is_caller, Poll&& poll) {
+  bool take(Task& task, bool is_caller, Callable<void()> poll) {
     n_hungry_.fetch_add(1, std::memory_order_relaxed);
     std::unique_lock<std::mutex> guard(lock_);
     while (!is_stopped_ && tasks_.empty() && n_working_ > 0) {

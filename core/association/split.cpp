@@ -110,7 +110,7 @@ void sort_by_value(std::vector<Item>& items, std::vector<Item>& other) {
 }
 
 // Memory of one thread.
-struct Buffers {
+struct SplitBuffers {
   KnownValues known;
   std::vector<Ordered<u32>> short_items, short_other;
   std::vector<Ordered<u64>> items, other;
@@ -266,7 +266,7 @@ class Partitions {
 
 BinarySplit best_binary_split(const Column& column, const Response& response, const RowSet& set,
                               Form form, double least_weight, i32 max_exhaustive,
-                              Buffers& buffers) {
+                              SplitBuffers& buffers) {
   BinarySplit split;
   KnownValues& known = buffers.known;
   const NodeResponse y(response, set);
@@ -304,7 +304,7 @@ std::vector<BinarySplit> best_binary_splits(const std::vector<Column>& columns,
   i64 values = 0;
   for (const RowSet& set : nodes) values += set.n;
   const int team = values < kSharedRows ? 1 : n_threads;
-  std::vector<Buffers> buffers(team);
+  std::vector<SplitBuffers> buffers(team);
   parallel_for(
       static_cast<i64>(nodes.size()), team,
       [&](i64 i, int thread) {

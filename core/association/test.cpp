@@ -14,7 +14,7 @@ constexpr i64 kPiece = 16384;
 constexpr i64 kSharedValues = 65536;
 
 // Memory of one thread.
-struct Buffers {
+struct TestBuffers {
   KnownValues known;
   Design design;
   std::vector<double> m;
@@ -48,7 +48,7 @@ bool associate_numbers(const Column& column, const double* h, const Moments& mom
 }
 
 Association associate_one(const Column& column, const NodeResponse& y, const Moments& whole,
-                          const RowSet& set, bool with_covariance, Buffers& buffers) {
+                          const RowSet& set, bool with_covariance, TestBuffers& buffers) {
   Association result;
   if (const double* h = y.single(); h && !set.weights && whole.rank == 1 && set.n > 1) {
     const bool done = (is_dense<float>(column, ColumnType::f32) &&
@@ -121,7 +121,7 @@ std::vector<Association> associate(const std::vector<Column>& columns, const Res
   }
   const std::vector<Piece> pieces = cut_in_pieces(nodes, width);
   const int team = values < kSharedValues ? 1 : n_threads;
-  std::vector<Buffers> buffers(team);
+  std::vector<TestBuffers> buffers(team);
   parallel_for(
       static_cast<i64>(pieces.size()), team,
       [&](i64 at, int thread) {

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "../callable.hpp"
 #include "../criteria/criterion.hpp"
 #include "../philox.hpp"
 #include "../problem.hpp"
@@ -118,6 +119,9 @@ struct Scratch {
   std::vector<i32> wide;       // branches of a node with very many of them,
   bool is_wide = false;        // where this is set
 };
+
+// Work on one of several things, with the buffers of the thread that does it.
+using OnIndex = Callable<void(i64, Scratch&)>;
 
 template <class Id>
 std::vector<Entry<Id>>& entry_buffer(Scratch& scratch) {

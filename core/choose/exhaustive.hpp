@@ -15,6 +15,7 @@
 
 #include "../criteria/gini.hpp"
 #include "../criteria/squared.hpp"
+#include "../forest/row_matrix.hpp"
 
 namespace treewright {
 
@@ -147,10 +148,14 @@ class Exhaustive : public Chooser {
     best.kind = CandidateKind::key_cut;
   }
 
-  // Runs `scan(pass, left stats, extra rows on the left)` once, or once per side for gaps.
-  template <class Id, class Scan>
+  // Runs `scan(node, pass, left and right stats, extra rows on the left)` once, or once per side for
+  // gaps.
+  template <class Id>
+  using Scan = Callable<void(const NodeView<Id>&, const Pass&, i64*, i64*, i64)>;
+
+  template <class Id>
   void passes(const NodeView<Id>& node, i64 n_gaps, const i64* gap_stats, Scratch& scratch,
-              Candidate& best, Scan&& scan) {
+              Candidate& best, const std::type_identity_t<Scan<Id>>& scan) {
     const Problem& p = node.problem;
     const i32 s = p.n_stats;
     const double whole = C::side(node.stats, node.criterion);

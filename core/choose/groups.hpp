@@ -2,11 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 
 #include "chooser.hpp"
-
-#include "../forest/row_matrix.hpp"
 
 namespace treewright {
 
@@ -48,29 +45,7 @@ inline i32 table_width(const Problem& p) {
 
 template <class Id>
 void fill_table(const Problem& p, const Block<Id>& block, i64 begin, i64 end,
-                const FeatureInfo& info, i64* table, Scratch& scratch) {
-  const i32 width = table_width(p);
-  with_target_kind(p, [&](auto classes, auto unit) {
-    with_code_type(info.code_bytes, [&](auto code_type) {
-      using Code = decltype(code_type);
-      if constexpr (classes.value && unit.value) {
-        const u16* label = block.target.label;
-        count_pairs<Code>(block, begin, end, info, width, [label](Id id) { return label[id]; },
-                          table, scratch);
-      } else {
-        std::fill_n(table, static_cast<std::size_t>(info.n_codes + 1) * width, 0);
-        const u8* codes = block.codes[info.slot];
-        for (i64 i = begin; i < end; ++i) {
-          const Id id = block.ids[i];
-          const u32 c = std::min(read_code<Code>(codes, id), info.n_codes);
-          i64* row = table + static_cast<std::size_t>(c) * width;
-          ++row[0];
-          add_instance<classes.value, unit.value>(p, block.target, id, row + 1);
-        }
-      }
-    });
-  });
-}
+                const FeatureInfo& info, i64* table, Scratch& scratch);
 
 // Reads rows of such a table.
 struct TableRow {
@@ -92,112 +67,9 @@ struct TableRow {
   }
 };
 
-inline void groups_of_table(const Problem& p, const FeatureInfo& info, const i64* table,
-                            Groups& g) {
-  const i32 width = table_width(p);
-  for (u32 c = 0; c < info.n_codes; ++c) {
-    const TableRow row(p, table, width, c);
-    const i64 count = row.count();
-    if (!count) continue;
-    g.code.push_back(c);
-    g.count.push_back(count);
-    g.stats.insert(g.stats.end(), row.stats(), row.stats() + p.n_stats);
-  }
-  const TableRow gaps(p, table, width, info.n_codes);
-  g.gap_count = gaps.count();
-  g.gap_stats.assign(gaps.stats(), gaps.stats() + p.n_stats);
-}
-
-// The same through a stamped map from code to group: the cost does not depend on the number of
-// codes, so that 100 000 categories at a node of ten instances cost ten steps.
-template <bool Classes, bool Unit, class Code, class Id>
-void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* codes,
-                   Scratch& scratch) {
-  const Problem& p = node.problem;
-  const i32 s = p.n_stats;
-  Groups& g = scratch.groups;
-  if (scratch.slot.size() < info.n_codes) {
-    scratch.slot.resize(info.n_codes);
-    scratch.stamp.assign(info.n_codes, 0);
-    scratch.epoch = 0;
-  }
-  if (++scratch.epoch == 0) {
-    std::fill(scratch.stamp.begin(), scratch.stamp.end(), 0);
-    scratch.epoch = 1;
-  }
-  g.gap_stats.assign(s, 0);
-  std::vector<u32>& seen = g.code;
-  for (i64 i = node.begin; i < node.end; ++i) {
-    const u32 c = read_code<Code>(codes, node.block.ids[i]);
-    if (c == kGap<u32> || scratch.stamp[c] == scratch.epoch) continue;
-    scratch.stamp[c] = scratch.epoch;
-    seen.push_back(c);
-  }
-  std::sort(seen.begin(), seen.end());
-  for (u32 k = 0; k < seen.size(); ++k) scratch.slot[seen[k]] = k;
-  g.count.assign(seen.size(), 0);
-  g.stats.assign(seen.size() * s, 0);
-  for (i64 i = node.begin; i < node.end; ++i) {
-    const Id id = node.block.ids[i];
-    const u32 c = read_code<Code>(codes, id);
-    i64* stats = g.gap_stats.data();
-    if (c == kGap<u32>) {
-      ++g.gap_count;
-    } else {
-      stats = g.stats.data() + static_cast<i64>(scratch.slot[c]) * s;
-      ++g.count[scratch.slot[c]];
-    }
-    add_instance<Classes, Unit>(p, node.block.target, id, stats);
-  }
-}
-
-// The table of the bins of a feature that is kept by row, in scratch.dense.
-template <class Id>
-void count_bins(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scratch) {
-  const Problem& p = node.problem;
-  const i32 width = table_width(p);
-  scratch.dense.assign(static_cast<std::size_t>(info.n_codes + 1) * width, 0);
-  with_target_kind(p, [&](auto classes, auto unit) {
-    constexpr bool counts_only = classes.value && unit.value;
-    for (i64 i = node.begin; i < node.end; ++i) {
-      const Id id = node.block.ids[i];
-      i64* row = scratch.dense.data() + static_cast<std::size_t>(node.block.rows.bins(id)[info.slot]) * width;
-      if (!counts_only) ++row[0];
-      add_instance<classes.value, unit.value>(p, node.block.target, id, row + !counts_only);
-    }
-  });
-}
-
 // Builds scratch.groups for a coded feature at a node: from the node's tables, from a table made
 // for the purpose where the codes are not many more than the instances, or from a map.
 template <class Id>
-void build_groups(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
-  const Problem& p = node.problem;
-  const FeatureInfo& info = p.features[feature];
-  Groups& g = scratch.groups;
-  g.code.clear();
-  g.count.clear();
-  g.stats.clear();
-  g.gap_count = 0;
-  if (info.store == Store::rows) {
-    count_bins(node, info, scratch);
-    groups_of_table(p, info, scratch.dense.data(), g);
-  } else if (node.tables && info.table >= 0) {
-    groups_of_table(p, info, node.tables + info.table * table_width(p), g);
-  } else if (info.n_codes <= 16 || info.n_codes <= node.size()) {
-    scratch.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * table_width(p));
-    fill_table(p, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);
-    groups_of_table(p, info, scratch.dense.data(), g);
-  } else {
-    const u8* codes = node.block.codes[info.slot];
-    with_target_kind(p, [&](auto classes, auto unit) {
-      with_code_type(info.code_bytes, [&](auto code) {
-        sparse_groups<classes.value, unit.value, decltype(code)>(node, info, codes, scratch);
-      });
-    });
-  }
-  g.order.resize(g.code.size());
-  std::iota(g.order.begin(), g.order.end(), 0);
-}
+void build_groups(const NodeView<Id>& node, i32 feature, Scratch& scratch);
 
 }  // namespace treewright

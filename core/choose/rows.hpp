@@ -14,7 +14,7 @@
 
 namespace treewright {
 
-// Scores `n` features (ascending) that are kept by row and have no gaps.
+// Scores `n` features that are kept by row and have no gaps.
 void search_classes(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out);
 // Two classes without a least number of rows per leaf, to which search_classes leaves them.

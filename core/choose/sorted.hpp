@@ -9,9 +9,6 @@
 
 #include "cuts.hpp"
 
-#include "../forest/row_matrix.hpp"
-#include "../sort.hpp"
-
 namespace treewright {
 
 // Calls offer(n_left) at every boundary between distinct values, after step(id) for each entry.
@@ -189,29 +186,7 @@ void scan_any(const NodeView<Id>& node, const Entry<Id>* entries, i64 known, con
 
 // The entries of a node in order: kept so by the block, or made here of a feature kept by row.
 template <class Id>
-const Entry<Id>* entries_of(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
-  const Problem& p = node.problem;
-  const FeatureInfo& info = p.features[feature];
-  if (info.store == Store::sorted) return node.block.entries[info.slot] + node.begin;
-  auto& items = scratch.rows.items;
-  const i64 n = node.size();
-  items.resize(n);
-  for (i64 i = 0; i < n; ++i) {
-    const Id id = node.block.ids[node.begin + i];
-    const u32 key = static_cast<u32>(node.block.rows.keys(id)[info.slot]) ^ 0x80000000u;
-    items[i] = u64{key} << 32 | id;
-  }
-  sort_items(items.data(), n, scratch.rows.other);
-  std::vector<Entry<Id>>& out = entry_buffer<Id>(scratch);
-  out.resize(n);
-  Id rank = 0;
-  for (i64 i = 0; i < n; ++i) {
-    rank += i && items[i] >> 32 != items[i - 1] >> 32;
-    const bool gap = items[i] >> 32 == ~u32{0};
-    out[i] = {gap ? kGap<Id> : rank, static_cast<Id>(items[i])};
-  }
-  return out.data();
-}
+const Entry<Id>* entries_of(const NodeView<Id>& node, i32 feature, Scratch& scratch);
 
 // Entries before the gaps.
 template <class Id>

@@ -1,7 +1,6 @@
 // Python's door to forests: flat arrays in, flat arrays out.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 

@@ -159,7 +159,7 @@ class ForestPredictor {
     SubtreeWalk& walk = space.walk;
     for (i64 t = 0; t < model_.n_trees(); ++t) {
       const auto& tree = trees(t);
-      walk.run(tree, count, [&](u32 i) -> const T* { return data + i * step; });
+      walk.run(tree, count, data, step);
       take(
           t, count, [&](i64 i) { return start + walk.order[i]; },
           [&](i64 i) { return static_cast<i64>(tree.leaf[walk.end[i]]); },

@@ -147,7 +147,10 @@ class ForestGrower {
     p.params.n_threads = 1;
     p.params.seed = tree_seed(plan_.seed, plan_.first_tree + i);
     fill_root(p, shared_, plan_, p.params.seed, arena);
-    GrowOptions o = options_;
+    GrowOptions o;
+    o.chooser = options_.chooser;
+    o.numbers = options_.numbers;
+    o.own_scale = options_.own_scale;
     o.root = arena.block;
     o.root_size = static_cast<i64>(arena.ids.size());
     o.poll = [this, thread](double) {

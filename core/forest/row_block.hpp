@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "../problem.hpp"
+#include "../extract.hpp"
 
 namespace treewright {
 
@@ -26,40 +26,11 @@ constexpr i64 kNearKeys = 256;
 
 // The instances `begin` … `end` of a block, with their keys or without.
 inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>& from, i64 begin,
-                                             i64 end, bool with_keys) {
-  auto block = std::make_shared<Block<u32>>();
-  const i64 n = block->n = end - begin;
-  const u32* picked = from.ids + begin;
-  u32* source = block->template allocate<u32>(n);
-  block->ids = block->template allocate<u32>(n);
-  for (i64 i = 0; i < n; ++i) {
-    source[i] = from.row(picked[i]);
-    block->ids[i] = static_cast<u32>(i);
-  }
-  block->source = source;
-
-  auto pick = [&](const auto* values, i64 width) {
-    using T = std::remove_cv_t<std::remove_reference_t<decltype(*values)>>;
-    if (!values) return static_cast<T*>(nullptr);
-    T* out = block->template allocate<T>(n * width);
-    for (i64 i = 0; i < n; ++i) std::copy_n(values + picked[i] * width, width, out + i * width);
-    return out;
-  };
-  const i64 outputs = p.targets.n_outputs;
-  const TargetArrays& t = from.target;
-  block->target.label = pick(t.label, 1);
-  block->target.weight = pick(t.weight, 1);
-  block->target.count = pick(t.count, 1);
-  block->target.wy = pick(t.wy, outputs);
-  block->target.y = pick(t.y, outputs);
-  for (const FeatureInfo& info : p.features) {
-    if (info.store != Store::coded) continue;
-    block->codes.resize(from.codes.size());
-    with_code_type(info.code_bytes, [&](auto code) {
-      const auto* codes = reinterpret_cast<const decltype(code)*>(from.codes[info.slot]);
-      block->codes[info.slot] = reinterpret_cast<const u8*>(pick(codes, 1));
-    });
-  }
+                                             i64 end, const std::vector<i32>& active, bool with_keys,
+                                             Scratch& scratch) {
+  const std::vector<u32> picked(from.ids + begin, from.ids + end);
+  const i64 n = end - begin;
+  auto block = extract<u32>(p, from, begin, end, picked, nullptr, active, scratch);
 
   // Copies cells of a few cache lines each, looking ahead.
   auto pick_cells = [&](auto&& cell, i64 step) {
@@ -77,7 +48,7 @@ inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>&
   const RowCells& cells = from.rows;
   block->rows = cells;
   block->rows.bin_columns = nullptr;
-  block->rows.key_row = source;
+  block->rows.key_row = block->source;
   block->rows.bin_data = pick_cells([&](i64 id) { return cells.bins(id); }, cells.bin_step);
   if (with_keys) {
     block->rows.key_data = pick_cells([&](i64 id) { return cells.keys(id); }, cells.key_step);
@@ -87,12 +58,13 @@ inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>&
 }
 
 // Gives a node that is small enough a block of its own, unless it has one.
-inline void move_near(const Problem& p, std::shared_ptr<Block<u32>>& block, i64& begin, i64& end) {
+inline void move_near(const Problem& p, std::shared_ptr<Block<u32>>& block, i64& begin, i64& end,
+                      const std::vector<i32>& active, Scratch& scratch) {
   const i64 n = end - begin;
   if (n > kNearBins || block->n <= 2 * n) return;
   const bool has_bins = block->source, has_keys = has_bins && !block->rows.key_row;
   if (has_keys || (has_bins && n > kNearKeys)) return;
-  block = row_block(p, *block, begin, end, n <= kNearKeys);
+  block = row_block(p, *block, begin, end, active, n <= kNearKeys, scratch);
   begin = 0;
   end = n;
 }

@@ -135,9 +135,11 @@ class SubtreeWalk {
   // Rows in the order of the walk and their ends.
   std::vector<u32> order, end;
 
-  // tree: nodes, top, roots (the node at each place below the heap), levels.
-  template <class Tree, class Row>
-  void run(const Tree& tree, i64 count, Row&& row) {
+  // tree: nodes, top, roots (the node at each place below the heap), levels. A row's values begin at
+  // data + i · step. Not compiled anew into each of its callers.
+  template <class Tree, class T>
+  [[gnu::noinline]] void run(const Tree& tree, i64 count, const T* data, i64 step) {
+    const auto row = [=](u32 i) { return data + i * step; };
     end.resize(count + 2 * kLanes);
     order.resize(count);
     auto of = [&](u32 i) { return row(order[i]); };

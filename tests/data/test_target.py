@@ -18,6 +18,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
 from treewright.data import class_codes, numeric_target
+from treewright.data.target import target_name
 from treewright.errors import DataError
 
 LABELS = ["b", "a", "b", "c"]
@@ -208,3 +209,20 @@ def test_a_flat_target_gives_no_warning() -> None:
 def test_a_target_that_holds_no_numbers_is_refused(y: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         numeric_target(y)
+
+
+@pytest.mark.parametrize(
+    ("y", "name"),
+    [
+        (pd.Series([0, 1], name="bought"), "bought"),
+        (pl.Series("bought", [0, 1]), "bought"),
+        (pd.DataFrame({"bought": [0, 1]}), "bought"),
+        (pa.table({"bought": [0, 1]}), "bought"),
+        (pd.Series([0, 1]), "y"),
+        (pa.chunked_array([[0, 1]]), "y"),
+        (np.array([[0], [1]]), "y"),
+        ([0, 1], "y"),
+    ],
+)
+def test_a_target_brings_its_name_where_it_has_one(y: Any, name: str) -> None:
+    assert target_name(y) == name

@@ -61,3 +61,13 @@ def mixed_problem(seed: int, target: Target, n: int = 600, gaps: bool = True) ->
     else:
         y = score
     return table_of(columns, {3: 5}), y
+
+
+def laid_out(table: Table, layout: str, dtype: Any) -> Table:
+    """The same table as a block of rows ("C") or of columns ("F"), or as single columns."""
+    assert table.block is not None
+    block = np.asarray(table.block.astype(dtype), order="F" if layout == "F" else "C")
+    if layout == "columns":
+        columns = tuple(np.ascontiguousarray(c) for c in block.T)
+        return Table(table.schema, len(block), table.has_gaps, columns)
+    return Table(table.schema, len(block), table.has_gaps, block=block)

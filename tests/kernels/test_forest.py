@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.kernels.forest_problems import FOUR, NUMBER, TWO, mixed_problem, plain_problem
+from tests.kernels.forest_problems import (
+    FOUR,
+    NUMBER,
+    TWO,
+    laid_out,
+    mixed_problem,
+    plain_problem,
+)
 from treewright.data.schema import Target
 from treewright.data.table import Table
 from treewright.errors import ParameterError
@@ -290,12 +297,7 @@ def test_every_layout_of_rows_gives_the_same_prediction(layout: str, dtype: Any)
     table, y = plain_problem(11, TWO, n=5000)
     plan = ForestPlan(3, sampling=Sampling(5000))
     forest = grow_forest(table, y, Recipe("gini", max_features=2), plan, target=TWO).forest
-    assert table.block is not None
-    block = np.asarray(table.block.astype(dtype), order="F" if layout == "F" else "C")
-    other = Table(table.schema, len(block), table.has_gaps, block=block)
-    if layout == "columns":
-        columns = tuple(np.ascontiguousarray(c) for c in block.T)
-        other = Table(table.schema, len(block), table.has_gaps, columns)
+    other = laid_out(table, layout, dtype)
     expected = forest.predict(table, "probability")
     np.testing.assert_array_equal(forest.predict(other, "probability"), expected)
 

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.kernels.forest_problems import FOUR, NUMBER, TWO, mixed_problem, plain_problem
+from tests.kernels.forest_problems import (
+    FOUR,
+    NUMBER,
+    TWO,
+    laid_out,
+    mixed_problem,
+    plain_problem,
+)
 from treewright.data.schema import Target
 from treewright.data.table import Table
 from treewright.kernels.forest import oob_importance, shuffled_order
@@ -124,12 +131,7 @@ def test_every_layout_of_rows_loses_the_same(layout: str, dtype: Any) -> None:
     table, y = plain_problem(5, TWO)
     sampling = Sampling(table.n_rows)
     forest = grown(table, y, TWO, sampling)
-    assert table.block is not None
-    block = np.asarray(table.block.astype(dtype), order="F" if layout == "F" else "C")
-    other = Table(table.schema, len(block), table.has_gaps, block=block)
-    if layout == "columns":
-        columns = tuple(np.ascontiguousarray(c) for c in block.T)
-        other = Table(table.schema, len(block), table.has_gaps, columns)
+    other = laid_out(table, layout, dtype)
     np.testing.assert_array_equal(
         kernel(forest, other, y, sampling), kernel(forest, table, y, sampling)
     )

@@ -34,11 +34,9 @@ BOOTSTRAP_RUN = "ranger_extratrees_bootstrap"
 
 
 @dataclass(frozen=True)
-class Folds:
-    """Errors on the folds, ours and theirs, and the standard error of such an estimate."""
+class Errors:
+    """Errors, ours and theirs, and the standard error of such an estimate."""
 
-    dataset: str
-    n_rows: int
     ours: float
     theirs: float
     error: float
@@ -50,20 +48,20 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class OutOfBag:
+class Folds(Errors):
+    """Errors on the folds."""
+
+    dataset: str
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class OutOfBag(Errors):
     """Out-of-bag errors, mean nodes of a tree and rank correlations of importances."""
 
-    ours: float
-    theirs: float
-    error: float
     nodes: float
     their_nodes: float
     ranks: Mapping[str, float]
-
-    @property
-    def distance(self) -> float:
-        """Difference of the errors in standard errors."""
-        return (self.ours - self.theirs) / self.error
 
 
 def extra_trees(data: Recorded, seed: int, n_trees: int, **more: Any) -> Any:
@@ -85,7 +83,7 @@ def compare_folds(data: Recorded, seed: int = 1) -> Folds:
         loss[test] = losses(data, model.predict(data.X.iloc[test]), test)
     cross = data.runs[RUN]["cv_seed1"]
     theirs = 1.0 - cross["accuracy"] if is_class(data) else float(cross["rmse"] ** 2)
-    return Folds(data.name, len(loss), float(loss.mean()), theirs, standard_error(loss))
+    return Folds(float(loss.mean()), theirs, standard_error(loss), data.name, len(loss))
 
 
 def compare_out_of_bag(data: Recorded, seed: int = 1) -> OutOfBag:

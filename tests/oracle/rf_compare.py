@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,29 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 import treewright
-from tests.oracle.recorded import Recorded, load_data, load_runs, load_small, recorded_datasets
+from tests.oracle.recorded import Recorded, load_data, load_runs, load_small
 
 PROGRAMS = ("randomForest", "ranger")
+DATASETS = (
+    "airquality",
+    "boston_housing",
+    "breast_cancer_w",
+    "carseats",
+    "credit_g",
+    "diabetes_reg",
+    "glass",
+    "glaucoma",
+    "hitters",
+    "ionosphere",
+    "iris",
+    "mtcars",
+    "pima",
+    "titanic",
+    "wdbc",
+)
 N_TREES = 500
-SEEDS = (1,)
+SEEDS = tuple(range(1, 11))
+"""As many as theirs, whose means are recorded."""
 N_TREES_CV = 100
 """Trees of the cross-validated forests. Theirs have 500, which changes less than a seed does."""
 
@@ -40,7 +58,9 @@ class Outcome:
 
     ``oob`` and ``cv`` are error rates or mean squared errors. ``oob_error`` and ``cv_error`` are
     standard errors of such an estimate from as many rows; ``oob_spread`` is the recorded standard
-    deviation over seeds. ``ranks`` are rank correlations of the importances.
+    deviation over seeds. ``ranks`` are rank correlations of the importances. ``exchanged`` tells
+    how far apart features are that the programs rank differently, in standard errors of the means
+    over seeds: the largest over all pairs of the smaller of their distance in ours and in theirs.
     """
 
     dataset: str
@@ -56,6 +76,7 @@ class Outcome:
     their_cv: float
     cv_error: float
     ranks: Mapping[str, float]
+    exchanged: Mapping[str, float]
 
     @property
     def oob_distance(self) -> float:
@@ -156,8 +177,9 @@ def compare(data: Recorded, program: str, seeds: tuple[int, ...] = SEEDS) -> Out
         importances.append(all_importances(model, X, data.y, program))
     cv = cross_validated(data, program, X)
     cross = run["cv_seed1"]
-    ours = {k: np.mean([i[k] for i in importances], axis=0) for k in importances[0]}
-    theirs = {k: recorded_importance(run[name], X) for k, name in IMPORTANCES[program].items()}
+    names = IMPORTANCES[program]
+    ours = {k: MeanImportance.of([i[k] for i in importances]) for k in names}
+    theirs = {k: MeanImportance.recorded(run[name], name, X) for k, name in names.items()}
     return Outcome(
         dataset=data.name,
         program=program,
@@ -171,7 +193,8 @@ def compare(data: Recorded, program: str, seeds: tuple[int, ...] = SEEDS) -> Out
         cv=float(cv.mean()),
         their_cv=1.0 - cross["accuracy"] if is_class(data) else float(cross["rmse"] ** 2),
         cv_error=standard_error(cv),
-        ranks={k: float(spearmanr(ours[k], theirs[k]).statistic) for k in theirs},
+        ranks={k: float(spearmanr(ours[k].mean, theirs[k].mean).statistic) for k in names},
+        exchanged={k: exchanged(ours[k], theirs[k]) for k in names},
     )
 
 
@@ -192,11 +215,44 @@ def all_importances(model: Any, X: pd.DataFrame, y: np.ndarray, program: str) ->
     return found
 
 
-def recorded_importance(recorded: Mapping[str, Any], X: pd.DataFrame) -> np.ndarray:
+@dataclass(frozen=True)
+class MeanImportance:
+    """Means over seeds in column order, and their standard errors."""
+
+    mean: np.ndarray
+    error: np.ndarray
+
+    @classmethod
+    def of(cls, found: list[np.ndarray]) -> MeanImportance:
+        spread = np.std(found, axis=0, ddof=1) if len(found) > 1 else np.zeros(len(found[0]))
+        return cls(np.mean(found, axis=0), spread / np.sqrt(len(found)))
+
+    @classmethod
+    def recorded(cls, run: Mapping[str, Any], name: str, X: pd.DataFrame) -> MeanImportance:
+        mean, spread = (recorded_importance(run, X, k) for k in ("mean", "sd"))
+        return cls(mean, spread / np.sqrt(3 if name.endswith("3seeds") else 10))
+
+    def distance(self, a: int, b: int) -> float:
+        """Between two features, in standard errors."""
+        return float(abs(self.mean[a] - self.mean[b]) / np.hypot(self.error[a], self.error[b]))
+
+
+def recorded_importance(
+    recorded: Mapping[str, Any], X: pd.DataFrame, what: str = "mean"
+) -> np.ndarray:
     """In column order; R turns odd signs in names into dots."""
-    values = list(recorded["mean"].values())
+    values = list(recorded[what].values())
     assert len(values) == X.shape[1]
     return np.array(values, float)
+
+
+def exchanged(ours: MeanImportance, theirs: MeanImportance) -> float:
+    """See Outcome."""
+    most = 0.0
+    for a, b in combinations(range(len(ours.mean)), 2):
+        if (ours.mean[a] - ours.mean[b]) * (theirs.mean[a] - theirs.mean[b]) < 0:
+            most = max(most, min(ours.distance(a, b), theirs.distance(a, b)))
+    return most
 
 
 def cross_validated(data: Recorded, program: str, X: pd.DataFrame) -> np.ndarray:
@@ -208,11 +264,8 @@ def cross_validated(data: Recorded, program: str, X: pd.DataFrame) -> np.ndarray
     return loss
 
 
-@lru_cache(maxsize=2)
-def outcomes(shared: Path) -> tuple[Outcome, ...]:
+def outcomes(shared: Path) -> list[Outcome]:
     """Both programs on every recorded data set."""
-    return tuple(
-        compare(load_complete(shared, name), program)
-        for name in recorded_datasets(shared, "rf")
-        for program in PROGRAMS
-    )
+    return [
+        compare(load_complete(shared, name), program) for name in DATASETS for program in PROGRAMS
+    ]

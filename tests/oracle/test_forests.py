@@ -4,43 +4,51 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.oracle.extra_compare import all_folds, compare_folds, compare_out_of_bag
-from tests.oracle.rf_compare import PROGRAMS, compare, load_small_complete, outcomes
+from tests.oracle.recorded import recorded_datasets
+from tests.oracle.rf_compare import (
+    DATASETS,
+    PROGRAMS,
+    compare,
+    load_complete,
+    load_small_complete,
+)
+
+BETTER_ON_FOLDS = {"wdbc"}
+"""Fewer errors than either program, by more than a standard error."""
+
+
+def test_every_recorded_data_set_is_compared(shared_dir: Path) -> None:
+    assert recorded_datasets(shared_dir, "rf") == list(DATASETS)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_out_of_bag_errors_are_within_one_standard_error(program: str, shared_dir: Path) -> None:
-    for o in outcomes(shared_dir):
-        if o.program == program:
-            assert abs(o.oob_distance) <= 1.0, o
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_forests_are_those_of_the_program(dataset: str, program: str, shared_dir: Path) -> None:
+    o = compare(load_complete(shared_dir, dataset), program)
+    assert abs(o.oob_distance) <= 1.0
+    assert o.cv_distance <= 1.0
+    assert o.cv_distance >= -1.0 or dataset in BETTER_ON_FOLDS
+    for measure, rank in o.ranks.items():
+        if rank < 0.95:  # then by exchanges of features that are tied in one of the two
+            assert (dataset, measure) in EXCHANGED
+            assert o.exchanged[measure] <= 2.0
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_errors_on_the_folds_are_within_one_standard_error(program: str, shared_dir: Path) -> None:
-    far = {}
-    for o in outcomes(shared_dir):
-        if o.program == program and abs(o.cv_distance) > 1.0:
-            far[o.dataset] = o.cv_distance
-    assert set(far) == {"wdbc"}
-    assert far["wdbc"] < 0  # fewer errors than either program
-
-
-@pytest.mark.parametrize("measure", ["impurity", "permutation", "corrected"])
-def test_importances_are_ranked_alike(measure: str, shared_dir: Path) -> None:
-    found = [o for o in outcomes(shared_dir) if measure in o.ranks]
-    ranks = np.array([o.ranks[measure] for o in found])
-    assert np.median(ranks) >= 0.95
-    # single exchanges of near ties: iris has four features, the corrected form three seeds
-    assert np.mean(ranks >= 0.95) >= (0.75 if measure == "corrected" else 0.9)
-    assert ranks.min() >= 0.75
+EXCHANGED = {
+    ("airquality", "corrected"),
+    ("iris", "impurity"),
+    ("iris", "permutation"),
+    ("iris", "corrected"),
+}
+"""Of four or five features two are nearly equal: one exchange makes 0.8 or 0.9."""
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_recorded_runs_of_iris_come_out(program: str) -> None:
-    o = compare(load_small_complete("iris"), program, seeds=(1,))
+    o = compare(load_small_complete("iris"), program)
     assert abs(o.oob_distance) <= 1.0
     assert abs(o.cv_distance) <= 1.0
     assert min(o.ranks.values()) > 0.79  # of four features two are nearly equal: one exchange

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from treewright.data.categories import Coded, listed, plain_values
 from treewright.data.columns import Column, as_floats, settle, to_coded, to_floats
-from treewright.data.frames import is_frame, raw_column, read_frame
+from treewright.data.frames import feature_names, is_frame, raw_column, read_frame
 from treewright.errors import DataError
 
-__all__ = ["class_codes", "class_order", "class_totals", "numeric_target"]
+__all__ = ["class_codes", "class_order", "class_totals", "numeric_target", "target_name"]
 
 
 def class_codes(
@@ -152,6 +152,15 @@ def _single_column(y: Any) -> Column:
         )
     _warn_column_vector()
     return settle("y", frame.columns[0])
+
+
+def target_name(y: Any) -> str:
+    """The name of a series or of a frame's only column; "y" where there is none."""
+    name = getattr(y, "name", None)
+    if name is None and _is_two_dimensional(y) and not isinstance(y, np.ndarray | list | tuple):
+        names = feature_names(y)
+        name = names[0] if names is not None and len(names) == 1 else None
+    return name if isinstance(name, str) else "y"
 
 
 def _one_dimensional(y: Any) -> Column:

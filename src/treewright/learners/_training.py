@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from treewright.data.schema import Target
-from treewright.data.target import class_order, class_totals
+from treewright.data.target import class_order, class_totals, target_name
 from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import DataError
 from treewright.tree.recipe import ClassCosts, Recipe
@@ -125,10 +125,8 @@ def check_sample(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
             present, values = np.unique(values, return_inverse=True)
             values = values.astype(np.int32)
             classes = classes[present]
-    name = getattr(y, "name", None)
-    name = name if isinstance(name, str) else "y"
     order = None if classes is None else class_order(y)
-    return Sample(X, n_given, rows, values, weight, classes, name, order)
+    return Sample(X, n_given, rows, values, weight, classes, target_name(y), order)
 
 
 def threads(n_jobs: int | None) -> int:
