@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 import treewright
-from treewright import CTreeClassifier, CTreeRegressor
+from treewright import CHAIDClassifier, CHAIDRegressor, CTreeClassifier, CTreeRegressor
 from treewright.datasets import load_iris, load_titanic
 from treewright.errors import DataError, ParameterError
 from treewright.pruning import cost_complexity, pessimistic
@@ -316,6 +316,21 @@ def test_a_trace_is_the_table_of_the_node(steps):
         model.trace(0)
     model.fit(X, y)
     assert str(model.trace(0, X, y)) == str(model.tree_.node_tests(0))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [CTreeClassifier(), CTreeRegressor(), CHAIDClassifier(), CHAIDRegressor()],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_table_of_a_tree_whose_nodes_were_not_tested_is_empty(model, steps):
+    X, y = steps
+    for rows, target in ((slice(None), np.zeros(300)), (slice(10), y[:10])):
+        tree = model.fit(X[rows], target).tree_
+        for copy in (tree, treewright.Tree.from_dict(tree.to_dict())):
+            assert len(copy.node_tests()) == len(copy.node_tests(0)) == 0
+            assert str(copy.node_tests(0)) == "no tests"
+        assert "p = " not in str(tree)
 
 
 def test_importances_are_decreases_of_impurity(steps):
