@@ -10,6 +10,7 @@
 #include "bind_arrays.hpp"
 #include "bind_grow.hpp"
 #include "choose/factory.hpp"
+#include "in_place/grow.hpp"
 #include "module.hpp"
 #include "signals.hpp"
 
@@ -132,7 +133,7 @@ QuinlanRules quinlan_rules(const nb::dict& d) {
   return rules;
 }
 
-std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p) {
+std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p, const QuinlanRules& rules) {
   const auto name = get<std::string>(d, "criterion");
   if (name == "gini") return make_gini();
   if (name == "generalized_gini") return make_generalized_gini();
@@ -143,7 +144,7 @@ std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p) {
   if (name == "poisson") return make_poisson();
   if (name == "absolute_error") return make_absolute();
   if (name == "user") return user_chooser(d, p);
-  if (name == "quinlan") return make_quinlan(quinlan_rules(nb::cast<nb::dict>(d["quinlan"])));
+  if (name == "quinlan") return make_quinlan(rules);
   throw nb::value_error("unknown criterion");
 }
 
@@ -246,8 +247,12 @@ nb::dict grow_tree(nb::list columns, nb::dict params) {
   FlatTree tree;
   {
     nb::gil_scoped_release release;
-    Grown grown = grow(call.problem, call.options);
-    tree = assemble(call.problem, grown);
+    if (has_fractions(call.problem, call.quinlan)) {
+      tree = grow_in_place(call.problem, call.options, call.quinlan);
+    } else {
+      Grown grown = grow(call.problem, call.options);
+      tree = assemble(call.problem, grown);
+    }
   }
   const Problem& p = call.problem;
   return tree_dict(std::move(tree), p.is_classification() ? p.targets.n_classes : p.targets.n_outputs);
@@ -315,7 +320,8 @@ GrowCall::GrowCall(const nb::list& arrays, const nb::dict& params) {
   if (options.numbers == NumberCriterion::absolute) shift_to_medians(problem);
   const nb::object choose = params["choose"];
   if (choose.is_none()) {
-    chooser = chooser_for(params, problem);
+    if (criterion == "quinlan") quinlan = quinlan_rules(nb::cast<nb::dict>(params["quinlan"]));
+    chooser = chooser_for(params, problem, quinlan);
     options.chooser = chooser.get();
   } else {
     options.ask = ask_python(choose);

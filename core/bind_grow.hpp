@@ -28,6 +28,7 @@ struct GrowCall {
   Problem problem;
   GrowOptions options;
   std::unique_ptr<Chooser> chooser;
+  QuinlanRules quinlan;  // of Quinlan's choosers
 
   // What the targets point to.
   Array<i32> label;

@@ -17,9 +17,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tests.oracle.chaid_r_merge import RMerger
 from tests.oracle.recorded import load_runs
 from treewright import CHAIDClassifier
-from treewright.kernels.reference.merge import MAX_RESPLITS, Merger, Rules
+from treewright.kernels.reference.measures import p_value
+from treewright.kernels.reference.merge import Merger, Rules
+from treewright.learners._chaid.multipliers import log_multiplier
 from treewright.tree.choosing import GrowingNode
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -31,9 +34,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 EQUAL = "equal"
 DRAWN = "drawn"
-EMPTY = "empty level"
 SMALL = "small group"
-OTHER = "other"
+WRONG_PAIR = "wrong pair"
+DIVIDED = "divided"
+UNEXPLAINED = "unexplained"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,40 +58,6 @@ class NodeTest:
     ours: float
     theirs: float
     outcome: str
-
-
-class Spy(Merger):
-    """Our merging, with an eye on tables for which R would draw its p-value."""
-
-    is_drawn = False
-    joins_most_similar = False
-
-    def test(self, groups: Any = None) -> Any:
-        sums = self.sums(self.groups if groups is None else groups)
-        # R's rule: a cell below ten in a table of less than a hundred
-        self.is_drawn = self.is_drawn or bool(sums.sum() < 100 and sums.min() < 10)
-        return super().test(groups)
-
-    def join_small(self) -> None:
-        if not self.joins_most_similar:
-            return super().join_small()
-        # R's rule: while a group is too small the most similar pair merges, whichever it is
-        while len(self.groups) > 2 and self.sums(self.groups).sum(axis=1).min() < self.rules.least:
-            self.join(*self.most_similar(self.pairs())[1:])
-        if self.sums(self.groups).sum(axis=1).min() < self.rules.least:
-            self.groups = [list(range(len(self.table)))]
-        return None
-
-    def run(self) -> Spy:
-        self.test()
-        self.merge({})
-        for _ in range(MAX_RESPLITS if self.rules.alpha_resplit >= 0 else 0):
-            if not self.resplit():
-                break
-            self.merge({})
-        self.join_small()
-        self.test()
-        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,19 +121,18 @@ class Study:
                 yield NodeTest(node["id"], feature, ours, min(theirs, 1.0), outcome)
 
     def _outcome(self, rows: np.ndarray, feature: str, ours: float, theirs: float) -> str:
-        column = self.columns[feature]
-        table = self.table(rows, feature)
-        spy = self.merge(table, column.is_ordered)
         # a recorded 0 is a number too small for R
-        if is_same(ours, theirs) or (theirs == 0 and ours < 1e-300):
-            return DRAWN if spy.is_drawn else EQUAL
-        if spy.is_drawn:
+        is_equal = is_same(ours, theirs) or (theirs == 0 and ours < 1e-300)
+        by_r = self.merge_as_r(rows, feature)
+        if by_r.is_drawn:
             return DRAWN
-        as_r = self.merge(table, column.is_ordered, joins_most_similar=True)
-        if is_same(adjusted_p(as_r), theirs):
+        if is_equal:
+            return EQUAL
+        if is_same(adjusted_p(self.merge_as_r(rows, feature, is_tidy=True)), theirs):
             return SMALL
-        n_levels = column.n_levels + bool((column.codes < 0).any())
-        return EMPTY if len(spy.table) < n_levels else OTHER
+        if is_same(adjusted_p(by_r), theirs):
+            return WRONG_PAIR
+        return DIVIDED if by_r.has_divided else UNEXPLAINED
 
     def table(self, rows: np.ndarray, feature: str) -> np.ndarray:
         """Classes by category; the gap last."""
@@ -171,18 +140,14 @@ class Study:
         np.add.at(table, (self._level(feature)[rows], self.codes[rows]), 1.0)
         return table
 
-    def merge(self, table: np.ndarray, is_ordered: bool, joins_most_similar: bool = False) -> Spy:
-        """The twin's merging of one table."""
-        setting = SETTINGS[self.key]
-        rules = Rules(
-            "pearson",
-            is_ordered,
-            alpha_resplit=setting.get("alpha_resplit", -1.0),
-            least=min(setting.get("min_samples_leaf", 7), ceil(setting["min_prob"] * table.sum())),
-        )
-        spy = Spy(table[table.sum(axis=1) > 0], rules, -1)
-        spy.joins_most_similar = joins_most_similar
-        return spy.run() if len(spy.table) > 1 else spy
+    def merge_as_r(self, rows: np.ndarray, feature: str, *, is_tidy: bool = False) -> RMerger:
+        """R's merging of a predictor at a node."""
+        column, setting = self.columns[feature], SETTINGS[self.key]
+        least = min(setting.get("min_samples_leaf", 7), ceil(setting["min_prob"] * len(rows)))
+        alpha_resplit = setting.get("alpha_resplit", -1.0)
+        rules = Rules("pearson", column.is_ordered, alpha_resplit=alpha_resplit, least=least)
+        n_levels = column.n_levels + bool((column.codes < 0).any())
+        return RMerger(self.table(rows, feature)[:n_levels], rules, is_tidy=is_tidy).run()
 
 
 def is_same(a: float, b: float) -> bool:
@@ -191,13 +156,11 @@ def is_same(a: float, b: float) -> bool:
 
 def adjusted_p(merger: Merger) -> float:
     """Adjusted p-value of the groups of a merger, at most 1."""
-    from treewright.kernels.reference.measures import p_value
-    from treewright.learners._chaid.multipliers import log_multiplier
-
     if len(merger.groups) < 2:
         return 1.0
     kind = "ordinal" if merger.rules.is_ordered else "nominal"
-    multiplier = np.exp(log_multiplier(kind, len(merger.table), len(merger.groups)))
+    n_seen = int(merger.table.any(axis=1).sum())
+    multiplier = np.exp(log_multiplier(kind, n_seen, len(merger.groups)))
     return min(1.0, p_value(merger.rules.measure, merger.test()) * multiplier)
 
 

@@ -6,10 +6,19 @@ from collections import Counter, defaultdict
 
 from tests.conftest import SHARED
 from tests.oracle import chaid_py_compare as py
-from tests.oracle.chaid_compare import DRAWN, EMPTY, EQUAL, OTHER, SMALL, Study, compare_trees
+from tests.oracle.chaid_compare import (
+    DIVIDED,
+    DRAWN,
+    EQUAL,
+    SMALL,
+    UNEXPLAINED,
+    WRONG_PAIR,
+    Study,
+    compare_trees,
+)
 from tests.oracle.recorded import load_data, recorded_datasets
 
-R_COLUMNS = (EQUAL, DRAWN, EMPTY, SMALL, OTHER)
+R_COLUMNS = (EQUAL, DRAWN, SMALL, WRONG_PAIR, DIVIDED, UNEXPLAINED)
 PY_COLUMNS = (py.EQUAL, py.ABOVE_ALPHA, py.NOT_CONSECUTIVE, py.PURE, py.SMALL, py.UNEXPLAINED)
 
 

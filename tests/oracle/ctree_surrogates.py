@@ -1,13 +1,12 @@
 """Surrogates of partykit's ctree: as recorded, and as they follow from our tests.
 
 partykit 1.2-16 finds them as we do, by the association of other features with the sides of the
-split, but then
+split, but now and then
 
-- sends the first side of a surrogate where most of that side went, and the other one elsewhere,
-- now and then cuts at the largest value, where one side is empty: 0 / 0 came out large,
+- cuts at the largest value, where one side is empty: 0 / 0 came out large,
 - asks features with p-values below 1e-16 in another order.
 
-Feeding it the recorded surrogates shows that nothing else differs.
+Feeding ours the recorded surrogates shows that nothing else differs.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ import numpy as np
 
 from tests.oracle.ctree_compare import Case, recorded_split
 from treewright.learners import _inference
-from treewright.learners._p_values import log_chi2
-from treewright.learners._stand_ins import _sides
+from treewright.learners._stand_ins import find_surrogates
 from treewright.tree.choosing import GrowingNode, ProposedSplit, ProposedSurrogate
 
 
@@ -86,13 +84,14 @@ def _proposal(case: Case, feature: int, recorded: dict[str, Any]) -> ProposedSur
 
 
 def partykit_surrogates(case: Case) -> Iterator[tuple[list[Found], list[Found]]]:
-    """At each node the recorded surrogates, and those that follow from our tests."""
+    """At each node the recorded surrogates, and all that ours finds."""
     pairs: list[tuple[list[Found], list[Found]]] = []
     recorded = as_recorded(case)
 
     def find(kernel: Any, columns: Any, node: GrowingNode, split: ProposedSplit, n: int) -> Any:
         theirs = recorded(kernel, columns, node, split, n)
-        expected = _by_partykits_rules(case, kernel, columns, node, split)
+        every = find_surrogates(kernel, columns, node, split, len(columns))
+        expected = [_found(case, surrogate) for surrogate in every]
         largest = [np.nanmax(columns[s.feature][node.rows]) for s in theirs]
         listed = [
             _found(case, s, bool(s.breaks) and s.breaks[0] >= top)
@@ -104,47 +103,6 @@ def partykit_surrogates(case: Case) -> Iterator[tuple[list[Found], list[Found]]]
     with patch.object(_inference, "find_surrogates", find):
         case.fit()
     yield from pairs
-
-
-def _by_partykits_rules(
-    case: Case, kernel: Any, columns: Any, node: GrowingNode, split: ProposedSplit
-) -> list[Found]:
-    side = _sides(columns[split.feature][node.rows], split)
-    rows, side = node.rows[side >= 0], side[side >= 0]
-    response = np.zeros(case.data.X.shape[0], np.int32)
-    response[rows] = side
-    against = kernel.against(response)
-    others = [f for f in range(len(columns)) if f != split.feature]
-    tests = against.test(rows, None, others)
-    log_p = log_chi2(np.nan_to_num(tests.quadratic), np.maximum(tests.rank, 1))
-    found = []
-    for place in np.argsort(log_p, kind="stable").tolist():
-        feature = others[place]
-        best = against.split(rows, None, feature, "quadratic", 0.0)
-        if best is None:
-            continue
-        own = ProposedSplit(
-            feature,
-            breaks=() if len(best.codes) else (best.value,),
-            codes=best.codes,
-            branches=best.branches,
-        )
-        first = side[_sides(columns[feature][rows], own) == 0]
-        is_reversed = bool(2 * first.sum() > len(first))
-        turned = tuple(1 - b if is_reversed else b for b in own.branches)
-        found.append(
-            _found(
-                case,
-                ProposedSurrogate(
-                    feature,
-                    breaks=own.breaks,
-                    codes=own.codes,
-                    branches=turned,
-                    is_reversed=is_reversed,
-                ),
-            )
-        )
-    return found
 
 
 def _found(case: Case, surrogate: ProposedSurrogate, is_degenerate: bool = False) -> Found:

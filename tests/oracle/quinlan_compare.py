@@ -7,7 +7,7 @@ taken for granted.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ def differences(
         label = theirs.get("class", theirs.get("majority"))
         if not np.allclose(tree.value[node], counts, rtol=tolerance, atol=tolerance):
             yield Difference(node, theirs, f"counts {tree.value[node]} against {counts}")
-        elif classes[tree.label[node]] != label and not is_tied_label(counts, tolerance):
+        elif classes[tree.label[node]] != label and not is_tied_label(theirs["counts"], tolerance):
             yield Difference(node, theirs, f"class {classes[tree.label[node]]} against {label}")
         elif not same_test(tree, node, theirs):
             yield Difference(node, theirs, f"{our_test(tree, node)} against {their_test(theirs)}")
@@ -52,9 +52,10 @@ def differences(
             pending.extend(zip(children, (b["child"] for b in branches), strict=True))
 
 
-def is_tied_label(counts: np.ndarray, tolerance: float) -> bool:
+def is_tied_label(counts: Sequence[float], tolerance: float) -> bool:
     """Whether two classes share the largest count: the label is then a matter of order."""
-    return np.diff(np.sort(counts)[-2:])[0] <= tolerance * (1 + counts.max())
+    second, largest = np.sort(counts)[-2:]
+    return largest - second <= tolerance * (1 + largest)
 
 
 def same_test(tree: Tree, node: int, theirs: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from tests.oracle.ctree_compare import (
     Comparison,
     compare,
     is_among_best,
+    our_tests,
     p_differences,
     statistic_differences,
 )
@@ -75,7 +76,7 @@ def test_the_recorded_runs_are_all_here(shared_dir):
 
 def test_every_node_has_partykits_tests_and_split(data):
     for case in cases(data):
-        if case.key in ("quad_montecarlo", "maxsurrogate3"):
+        if case.key == "quad_montecarlo" or is_drawn(case):
             continue
         found = compare(case.fit().tree_, case.run)
         assert without(found, TIES, UNDERFLOWS, case=case) == [], case.key
@@ -116,10 +117,12 @@ def test_where_gaps_went_at_random_the_root_is_the_same(data):
 
 def test_the_training_rows_get_partykits_predictions(data):
     for case in cases(data):
-        if case.key in ("quad_montecarlo", "maxsurrogate3") or is_known(case):
+        if case.key == "quad_montecarlo" or is_known(case) or is_drawn(case):
             continue
-        model = case.fit()
-        check_predictions(case, model, data.X, np.array(case.run["predictions"]))
+        expected, X = np.array(case.run["predictions"]), data.X
+        if (data.name, case.key) == ("cu_summary", "maxsurrogate3"):
+            X = X[X.notna().all(axis=1)]  # predictions of the other rows are not recorded
+        check_predictions(case, case.fit(), X, expected)
 
 
 def test_held_out_rows_get_partykits_predictions(data):
@@ -130,6 +133,10 @@ def test_held_out_rows_get_partykits_predictions(data):
         for train, test in data.splits:
             model = case.estimator().fit(data.X.iloc[train], data.y[train])
             check_predictions(case, model, data.X.iloc[test], held_out[test])
+
+
+def is_drawn(case: Case) -> bool:
+    return (case.data.name, case.key) in DRAWN
 
 
 def is_known(case: Case) -> bool:
@@ -169,13 +176,13 @@ def test_given_partykits_surrogates_the_tree_is_partykits(data, monkeypatch):
             continue
         monkeypatch.setattr(_inference, "find_surrogates", as_recorded(case))
         tree = case.fit().tree_
-        found = compare(tree, case.run, root_only=(data.name, case.key) in DRAWN)
+        found = compare(tree, case.run, root_only=is_drawn(case))
         assert without(found, TIES, case=case) == []
         assert list(statistic_differences(found)) == []
         assert list(p_differences(found)) == []
 
 
-def test_partykits_surrogates_are_ours_but_for_their_direction(data):
+def test_partykits_surrogates_are_ours(data):
     for case in cases(data):
         if case.key != "maxsurrogate3" or is_known(case):
             continue
@@ -187,6 +194,18 @@ def test_partykits_surrogates_are_ours_but_for_their_direction(data):
             names = [surrogate.feature for surrogate in recorded]
             n_other_order += names != [surrogate.feature for surrogate in expected][: len(names)]
         assert n_other_order == OTHER_ORDER.get(data.name, 0)
+
+
+def test_of_features_with_a_p_value_of_0_partykit_takes_the_largest_statistic(shared_dir):
+    [(name, key)] = UNDERFLOWS
+    case = Case(load_recorded(shared_dir, "ctree", name), key)
+    root, ours = case.run["nodes"][0], case.fit().tree_
+    statistics = {t["var"]: t["statistic"] for t in root["tests"] if t["p_value_adjusted"] == 0}
+    assert root["split"]["var"] == max(statistics, key=statistics.__getitem__)
+    log_p = {feature: log_p for feature, (_, log_p) in our_tests(ours, 0).items()}
+    assert ours.node(0).feature == min(log_p, key=log_p.__getitem__) != root["split"]["var"]
+    # neither can be told from 0 in a difference from 1
+    assert log_p[root["split"]["var"]] < np.log(np.finfo(float).eps)
 
 
 def test_the_partitions_of_the_tie_have_exactly_the_same_statistic(shared_dir):

@@ -12,7 +12,7 @@ from treewright.kernels.error_based import collapsible, error_based
 from treewright.kernels.reference.error_based import Part, added_errors, prune
 from treewright.pruning import error_based as prune_by_errors
 from treewright.pruning._error_based import error_rules, prune_table, send_down
-from treewright.tree.tree import Tree
+from treewright.tree.tree import EMPTY_PROBABILITY, Tree
 
 
 def sample(seed: int, n: int = 150, gaps: float = 0.15):
@@ -129,6 +129,47 @@ def test_rows_of_weight_zero_take_no_part():
     a = prune_by_errors(tree, X, y, weight)
     b = prune_by_errors(tree, part, y[kept], weight[kept])
     np.testing.assert_array_equal(a.value, b.value)
+
+
+def nominal_rows(seed: int, n: int = 120):
+    """Few rows of many combinations: trees with branches that no row takes."""
+    rng = np.random.default_rng(seed)
+    X = {f"x{k}": np.array(list("abcd"), object)[rng.integers(0, 4, n)] for k in range(4)}
+    y = ((X["x0"] == "a").astype(int) + (X["x1"] == "b") + rng.integers(0, 2, n)) % 2
+    return X, y.astype(np.int32)
+
+
+def test_branches_without_rows_keep_the_classes_they_were_grown_with():
+    X, y = nominal_rows(6)
+    tree = grown(X, y)
+    kept = prune_by_errors(tree, X, y, confidence=0.6, collapse=False)
+    rules = error_rules(0.6, "release8", True)
+    present = prune_table(tree, encode(X), y, None, rules)
+    empty = kept.weight <= 0
+    np.testing.assert_array_equal(empty, present.weight <= 0)
+    np.testing.assert_array_equal(
+        present.probability[empty], present.probability[present.parent[empty]]
+    )
+    assert (kept.label != present.label).any()
+    np.testing.assert_array_equal(kept.label[~empty], present.label[~empty])
+    np.testing.assert_array_equal(kept.label[empty], kept.probability[empty].argmax(axis=1))
+    # every one of them is that of some empty branch of the grown tree
+    of_grown = {tuple(p) for p in tree.probability[tree.weight <= 0]}
+    assert {tuple(p) for p in kept.probability[empty]} <= of_grown
+
+
+def test_kept_classes_are_stored_with_the_tree():
+    X, y = nominal_rows(6)
+    tree = prune_by_errors(grown(X, y), X, y, confidence=0.6, collapse=False)
+    assert EMPTY_PROBABILITY in tree.extras
+    again = Tree.from_dict(tree.to_dict())
+    np.testing.assert_array_equal(again.probability, tree.probability)
+
+
+def test_j48_takes_the_classes_of_the_present_parent():
+    X, y = nominal_rows(6)
+    tree = prune_by_errors(grown(X, y), X, y, confidence=0.5, variant="j48")
+    assert EMPTY_PROBABILITY not in tree.extras
 
 
 def test_a_cart_tree_can_be_pruned_by_errors():

@@ -9,7 +9,7 @@ feature does not favour those that offer many cuts. The statistics come from
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,8 @@ class ConditionalInference:
     n_threads
         Threads for large nodes.
     """
+
+    makes_tests: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -1,9 +1,10 @@
 """Surrogates found by tests: splits of other features that tell the two sides of a split apart.
 
 The sides of the chosen split are the response. Features are ranked by the p-value of their
-association with it, and each is cut where that tells the sides apart best, whatever the sizes,
-as partykit does (whose order and direction of surrogates are different ones; see
-docs/comparisons/ctree.md). The rows are those that the chosen split decides.
+association with it, and each is cut where that tells the sides apart best, whatever the sizes. Its
+first side goes where most of that side went, and the second one the other way. All this is as
+partykit does; docs/comparisons/ctree.md has the exceptions. The rows are those that the chosen
+split decides.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _surrogate(
     side: NDArray[np.int32],
     weights: NDArray[np.float64] | None,
 ) -> ProposedSurrogate:
-    """A split of ``feature``, turned so that it sends most rows where they went."""
+    """A split of ``feature``, turned so that most rows of its first side go where they went."""
     own = ProposedSplit(
         feature,
         breaks=() if len(split.codes) else (split.value,),
@@ -93,9 +94,8 @@ def _surrogate(
     weight = np.bincount(
         2 * branch[known] + side[known], None if weights is None else weights[known], 4
     ).reshape(2, 2)
-    straight, turned = np.trace(weight), np.trace(weight[::-1])
-    is_reversed = bool(turned > straight)
-    agreement = float(max(straight, turned) / weight.sum())
+    is_reversed = bool(weight[0, 1] > weight[0, 0])
+    agreement = float(np.trace(weight[::-1] if is_reversed else weight) / weight.sum())
     most = float(weight.sum(axis=0).max() / weight.sum())
     return ProposedSurrogate(
         feature,

@@ -7,8 +7,9 @@ logarithm of the cuts that were tried. A gap goes down every branch with a share
 
 ``variant`` names the program that is followed where two differ: Quinlan's release 8, which computes
 in single precision and reads its normal deviate from a table, or J48 of Weka. It differs from
-both in that sums do not depend on the order of the rows, and that class labels of tied leaves go
-to the first class.
+both in that class labels of tied leaves go to the first class, and from J48 in that sums do not
+depend on the order of the rows. In release 8 they do where rows have gaps, in the last bit; that is
+followed (``core/in_place``) unless rows have weights or categories are grouped.
 
 References: Quinlan (1993), *C4.5: Programs for Machine Learning*; Quinlan (1996), *Improved use of
 continuous attributes in C4.5*, Journal of Artificial Intelligence Research 4.
@@ -240,7 +241,12 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
         if self.pruning != "error_based":
             return tree
         return prune_table(
-            tree, training.table, training.y, training.sample_weight, self._error_rules()
+            tree,
+            training.table,
+            training.y,
+            training.sample_weight,
+            self._error_rules(),
+            keep_empty=self.variant == "release8",
         )
 
     def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:

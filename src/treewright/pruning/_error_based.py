@@ -7,7 +7,8 @@ rows of the whole node down the branch, so the training rows are needed.
 
 Two programs are followed where they part. Release 8 of C4.5 interpolates the normal deviate in a
 small table and adds 0.67 of what is left where nearly all cases are errors; J48 takes the exact
-deviate and adds all of it.
+deviate and adds all of it. A branch without rows has the classes of its parent: in release 8 those
+that the parent had when it was grown, in J48 those that it has after pruning.
 
 References: Quinlan (1993), *C4.5: Programs for Machine Learning*, chapter 4.
 """
@@ -25,7 +26,7 @@ from treewright.errors import ParameterError
 from treewright.kernels.error_based import collapsible
 from treewright.kernels.error_based import error_based as _error_based
 from treewright.tree.split import GAP_STOP, Splits
-from treewright.tree.tree import Tree
+from treewright.tree.tree import EMPTY_PROBABILITY, Tree
 from treewright.tree.values import class_nodes, label_empty
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def error_based(
         table, codes = table.take(np.flatnonzero(rows)), codes[rows]
     if collapse:
         tree = collapse_training_errors(tree)
-    return prune_table(tree, table, codes, weight, rules)
+    return prune_table(tree, table, codes, weight, rules, keep_empty=variant == "release8")
 
 
 def error_rules(confidence: float, variant: Variant, subtree_raising: bool) -> dict[str, Any]:
@@ -152,11 +153,13 @@ def prune_table(
     weight: Floats | None,
     rules: dict[str, Any],
     growth: dict[str, Any] | None = None,
+    *,
+    keep_empty: bool = False,
 ) -> Tree:
     """Prune with rows that are already encoded; ``y`` holds class codes.
 
     ``growth`` are the parameters that the tree was grown with (:func:`growth_parameters`), for
-    what C5.0 grows again.
+    what C5.0 grows again. With ``keep_empty`` branches without rows keep their classes.
     """
     pruned = _error_based(
         table.columns,
@@ -168,7 +171,21 @@ def prune_table(
         rules,
         growth,
     )
-    return _rebuild(tree, pruned)
+    rebuilt = _rebuild(tree, pruned)
+    return _with_kept_classes(rebuilt, tree, pruned["source"]) if keep_empty else rebuilt
+
+
+def _with_kept_classes(pruned: Tree, grown: Tree, source: NDArray[np.int32]) -> Tree:
+    """Branches without rows with the label and the class probabilities they were grown with."""
+    empty = np.flatnonzero(pruned.weight <= 0)
+    kept = grown.probability[source[empty]]
+    if np.allclose(kept, pruned.probability[empty], atol=1e-6):
+        return pruned
+    probability = np.zeros_like(pruned.value)
+    probability[empty] = kept
+    label = pruned.label.copy()
+    label[empty] = grown.label[source[empty]]
+    return replace(pruned, label=label, extras={**pruned.extras, EMPTY_PROBABILITY: probability})
 
 
 def send_down(tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None) -> Tree:
@@ -187,6 +204,7 @@ def _rebuild(tree: Tree, pruned: dict[str, Any]) -> Tree:
     source, value = pruned["source"].astype(np.int64), pruned["value"]
     first_child, n_children = pruned["first_child"], pruned["n_children"]
     splits, default, extras = tree.splits, tree.default, dict(tree.extras)
+    extras.pop(EMPTY_PROBABILITY, None)  # of other rows
     if source.max(initial=0) >= tree.n_nodes:
         again = pruned["regrown"]
         splits = Splits.joined([splits, Splits(**again["splits"])])

@@ -144,12 +144,14 @@ class LevelChooser(Protocol):
 class ChooserBridge:
     """Translates between the core's calls and a Python chooser, and keeps its answers.
 
+    A chooser with ``makes_tests`` has a table of tests even if no node was large enough for one.
     The core numbers the nodes as it asks for them: which node of the finished tree that is, is
     known only in the end.
     """
 
     def __init__(self, choose: Any, n_features: int) -> None:
         self._choose_level = getattr(choose, "choose_level", None) or _one_by_one(choose)
+        self._makes_tests = getattr(choose, "makes_tests", False)
         self._n_features = n_features
         self._answers: list[Answer] = []
         self._tests: list[tuple[int, NodeTests]] = []  # with the number of the level's first node
@@ -205,8 +207,8 @@ class ChooserBridge:
         return columns
 
     def tests(self, number: NDArray[np.int32]) -> NodeTests | None:
-        """The tests at all nodes; None if there was none at any."""
-        if not self._tests:
+        """The tests at all nodes; None if there was none, unless the chooser makes tests."""
+        if not self._tests and not self._makes_tests:
             return None
         asked = np.flatnonzero(number >= 0)
         node = np.full(len(self._answers), -1, np.int32)

@@ -44,6 +44,9 @@ TREE_DTYPES: dict[str, type[np.generic]] = {
 }
 """The dtype of every array of :class:`Tree` itself, splits and extras apart."""
 
+EMPTY_PROBABILITY = "empty_probability"
+"""Extra column with class probabilities of nodes without rows that are not those of the parent."""
+
 NOTEBOOK_NODES = 40
 """Most nodes that a notebook display draws; deeper levels become stubs."""
 STR_NODES = 400
@@ -85,7 +88,7 @@ class Tree:
     extras
         Further columns over nodes, such as ``statistic`` and ``p_value``. ``n_gaps``, the
         training rows whose value the split of a node lacked, tells the text forms which
-        features need a word about gaps.
+        features need a word about gaps; ``empty_probability`` see :attr:`probability`.
     tests
         Significance tests at the nodes; None for a learner that makes none.
 
@@ -202,7 +205,7 @@ class Tree:
     def probability(self) -> NDArray[np.float64]:
         """Class probabilities of each node under the priors (classification).
 
-        A node that no training row reached has those of its parent.
+        A node that no training row reached has those of its parent, unless it keeps others.
         """
         target = self.schema.target
         weighted = self.value
@@ -212,7 +215,9 @@ class Tree:
         empty = total[:, 0] <= 0
         shares = np.divide(weighted, total, out=np.zeros_like(weighted), where=~empty[:, None])
         if empty.any():
-            shares[empty] = shares[np.maximum(self.parent[empty], 0)]
+            kept = self.extras.get(EMPTY_PROBABILITY)
+            parent = shares[np.maximum(self.parent[empty], 0)]
+            shares[empty] = parent if kept is None else kept[empty]
             shares[shares.sum(axis=1) <= 0] = 1.0 / max(weighted.shape[1], 1)
         return np.asarray(shares)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from math import ceil, inf, log
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,7 @@ class Chooser:
         Predictors drawn at every node; None for all.
     """
 
+    makes_tests: ClassVar[bool] = True
     features: list[CodedFeature]
     counter: Counter
     rules: MergeRules

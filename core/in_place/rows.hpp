@@ -1,0 +1,148 @@
+// The rows of a fit in one array that is reordered in place, with weights in single precision.
+//
+// Release 8 of C4.5 adds up weights row by row, so that the last bit of a sum depends on the order
+// of its rows. What brings them into that order was found by trying families of sorts and
+// partitions on its recorded runs: this one gives every recorded class weight to the bit.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "../problem.hpp"
+
+namespace treewright {
+
+class InPlaceRows {
+ public:
+  struct Row {
+    float weight;
+    i32 label;
+  };
+
+  InPlaceRows(const i32* label, i64 n) : ids_(n), rows_(n) {
+    for (i64 i = 0; i < n; ++i) {
+      ids_[i] = static_cast<i32>(i);
+      rows_[i] = {1.0f, label[i]};
+    }
+  }
+
+  i32 id(i64 place) const { return ids_[place]; }
+
+  // The rows of a range one after the other in memory, until they are moved or weighed again.
+  const Row* in_order(i64 begin, i64 end) {
+    if (begin != copied_begin_ || end != copied_end_) {
+      copy_.resize(end - begin);
+      for (i64 i = begin; i < end; ++i) copy_[i - begin] = rows_[ids_[i]];
+      copied_begin_ = begin;
+      copied_end_ = end;
+    }
+    return copy_.data();
+  }
+
+  // Weight of the rows of a range, added in their order.
+  float sum(i64 begin, i64 end) {
+    const Row* rows = in_order(begin, end);
+    float total = 0;
+    for (i64 i = 0; i < end - begin; ++i) total += rows[i].weight;
+    return total;
+  }
+
+  template <class Change>
+  void change_weights(i64 begin, i64 end, Change&& change) {
+    copied_end_ = -1;
+    for (i64 i = begin; i < end; ++i) {
+      float& weight = rows_[ids_[i]].weight;
+      weight = change(weight);
+    }
+  }
+
+  // Swaps the rows that go first to the front of a range; where they end.
+  template <class GoesFirst>
+  i64 bring(i64 begin, i64 end, GoesFirst&& first) {
+    copied_end_ = -1;
+    i64 next = begin;
+    for (i64 i = begin; i < end; ++i) {
+      if (first(ids_[i])) std::swap(ids_[next++], ids_[i]);
+    }
+    return next;
+  }
+
+  // Sorts a range by a key per row, without gaps. Distinct keys have one order; rows of equal keys are
+  // left in that which this quicksort gives them.
+  void sort(i64 begin, i64 end, const float* key) {
+    copied_end_ = -1;
+    words_.resize(end - begin);
+    for (i64 i = begin; i < end; ++i) {
+      words_[i - begin] = ordered(key[ids_[i]]) << 32 | static_cast<u32>(ids_[i]);
+    }
+    const i64 n = end - begin;
+    // Enough for any input but one made to be slow.
+    budget_ = n * 8 * std::bit_width(static_cast<u64>(n));
+    quicksort(words_.data(), words_.data() + n);
+    for (i64 i = begin; i < end; ++i) ids_[i] = static_cast<i32>(words_[i - begin]);
+  }
+
+ private:
+  // Integers in the order of floats; both zeros are one.
+  static u64 ordered(float x) {
+    const u32 bits = std::bit_cast<u32>(x + 0.0f);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+  }
+
+  static u64 key_of(u64 word) { return word >> 32; }
+  static bool less(u64 a, u64 b) { return key_of(a) < key_of(b); }
+
+  // The last key divides: what does not exceed it goes to the front by swaps, from there what
+  // equals it to the end, by swaps from the back.
+  void quicksort(u64* begin, u64* end) {
+    while (end - begin > 1) {
+      if (std::is_sorted(begin, end, less)) return;  // the swaps would change nothing
+      if (end - begin == 2) {
+        std::swap(begin[0], begin[1]);
+        return;
+      }
+      budget_ -= end - begin;
+      if (budget_ < 0) {
+        std::stable_sort(begin, end, less);
+        return;
+      }
+      const u64 pivot = key_of(end[-1]);
+      u64* above = begin;
+      i64 n_equal = 0;
+      for (u64* at = begin; at < end; ++at) {
+        // a swap without a jump, which no processor could foresee
+        const u64 word = *at, other = *above;
+        const bool goes = key_of(word) <= pivot;
+        const u64 change = (word ^ other) & (u64{0} - goes);
+        *at = word ^ change;
+        *above = other ^ change;
+        above += goes;
+        n_equal += key_of(word) == pivot;
+      }
+      u64* const equal = above - n_equal;
+      u64* next = above;
+      for (u64* at = above; next > equal;) {
+        if (key_of(*--at) == pivot) std::swap(*--next, *at);
+      }
+      if (equal - begin < end - above) {
+        quicksort(begin, equal);
+        begin = above;
+      } else {
+        quicksort(above, end);
+        end = equal;
+      }
+    }
+  }
+
+  std::vector<i32> ids_;
+  std::vector<Row> rows_;
+  std::vector<u64> words_;  // key and row
+  i64 budget_ = 0;
+  std::vector<Row> copy_;
+  i64 copied_begin_ = -1, copied_end_ = -1;
+};
+
+}  // namespace treewright

@@ -1,0 +1,304 @@
+// Scores of the tests of a node in single precision, over rows in the order they lie in.
+//
+// The rules are those of choose/quinlan.hpp. What is known of a feature is the weight of all rows,
+// added up once more for each feature, less the gaps by class; what lies above a cut is that less
+// what lies below.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "../choose/chooser.hpp"
+#include "../split_builder.hpp"
+#include "rows.hpp"
+
+namespace treewright {
+
+inline bool any_gap(const Column& column, i64 n) {
+  for (i64 i = 0; i < n; ++i) {
+    if (column.type == ColumnType::code ? column.code(i) < 0 : std::isnan(column.value(i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A range of rows with its weight in single precision.
+struct InPlaceNode {
+  i64 begin = 0, end = 0;
+  float cases = 0;
+  bool is_whole = false;  // every row has its full weight: sums are exact in any order
+  const float* classes = nullptr;  // class weights
+
+  i64 size() const { return end - begin; }
+};
+
+// x·log2(x), from a table where x is a whole number of rows.
+class SingleTerms {
+ public:
+  explicit SingleTerms(i64 n) : table_(n + 1) {
+    for (i64 x = 1; x <= n; ++x) table_[x] = term(static_cast<double>(x));
+  }
+  double operator()(float x) const {
+    const i64 whole = static_cast<i64>(x);
+    const bool is_known = static_cast<float>(whole) == x && whole >= 0 &&
+                          whole < static_cast<i64>(table_.size());
+    return is_known ? table_[whole] : term(x);
+  }
+
+  // items·log2(items) − Σ x·log2(x), the terms added in single precision
+  float info(const float* x, std::size_t n) const {
+    float sum = 0, total = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      sum = static_cast<float>(sum + (*this)(x[k]));
+      total += x[k];
+    }
+    return static_cast<float>((*this)(total) - sum);
+  }
+
+ private:
+  static double term(double x) { return x > 0 ? x * std::log2(x) : 0; }
+
+  std::vector<double> table_;
+};
+
+// Class weights of one side of a cut. A logarithm costs more than the rest: terms are kept until
+// their class weight has changed.
+class SingleSide {
+ public:
+  explicit SingleSide(const SingleTerms& terms) : terms_(terms) {}
+
+  void reset(i32 classes) {
+    x_.assign(classes, 0);
+    of_.assign(classes, 0);
+    term_.assign(classes, 0);
+  }
+  float& operator[](i32 k) { return x_[k]; }
+  void fill(const float* x) { std::copy_n(x, x_.size(), x_.begin()); }
+
+  float info() {
+    float sum = 0, total = 0;
+    for (std::size_t k = 0; k < x_.size(); ++k) {
+      if (of_[k] != x_[k]) {
+        of_[k] = x_[k];
+        term_[k] = terms_(x_[k]);
+      }
+      sum = static_cast<float>(sum + term_[k]);
+      total += x_[k];
+    }
+    return static_cast<float>(terms_(total) - sum);
+  }
+
+ private:
+  const SingleTerms& terms_;
+  std::vector<float> x_, of_;  // class weights, and those that the terms are of
+  std::vector<double> term_;
+};
+
+class InPlaceScores {
+ public:
+  InPlaceScores(Problem& p, const QuinlanRules& rules, InPlaceRows& rows)
+      : p_(p), rules_(rules), rows_(rows), keys_(p.n_features()), codes_(p.n_features()),
+        has_gaps_(p.n_features()), terms_(p.n_rows) {
+    for (i32 f = 0; f < p.n_features(); ++f) {
+      has_gaps_[f] = any_gap(p.columns[f], p.n_rows);
+      if (is_coded(f)) {
+        const Column& column = p.columns[f];
+        codes_[f].resize(p.n_rows);
+        for (i64 i = 0; i < p.n_rows; ++i) {
+          codes_[f][i] = column.code(i) < 0 ? column.n_categories : column.code(i);
+        }
+        continue;
+      }
+      keys_[f].resize(p.n_rows);
+      for (i64 i = 0; i < p.n_rows; ++i) keys_[f][i] = static_cast<float>(p.columns[f].value(i));
+    }
+  }
+
+  bool is_coded(i32 f) const { return p_.columns[f].type == ColumnType::code; }
+  bool is_gap(i32 f, i32 row) const {
+    return is_coded(f) ? codes_[f][row] == p_.columns[f].n_categories : std::isnan(keys_[f][row]);
+  }
+
+  // The best test of a feature. A continuous one leaves its gaps in front and the others sorted.
+  Candidate best(const InPlaceNode& node, i32 f) {
+    Candidate c;
+    c.feature = f;
+    is_coded(f) ? branch(node, f, c) : cut(node, f, c);
+    return c;
+  }
+
+ private:
+  static constexpr double kApart = 1e-5;  // values closer than this are not cut apart
+
+  float known_share(float gaps, float total) const {
+    return 1.0f - static_cast<float>(static_cast<double>(gaps) / static_cast<double>(total));
+  }
+
+  // Weight of the rows of a range, added by class.
+  float sum_by_class(i64 begin, i64 end) {
+    by_class_.assign(p_.targets.n_classes, 0);
+    if (begin < end) {
+      const InPlaceRows::Row* row = rows_.in_order(begin, end);
+      for (i64 i = 0; i < end - begin; ++i) by_class_[row[i].label] += row[i].weight;
+    }
+    float sum = 0;
+    for (const float w : by_class_) sum += w;
+    return sum;
+  }
+
+  void cut(const InPlaceNode& node, i32 f, Candidate& c) {
+    const float* key = keys_[f].data();
+    const float total = node.is_whole ? node.cases : rows_.sum(node.begin, node.end);
+    i64 first = node.begin;
+    if (has_gaps_[f]) {
+      first = rows_.bring(node.begin, node.end, [&](i32 row) { return std::isnan(key[row]); });
+    }
+    const float gaps = sum_by_class(node.begin, first), cases = total - gaps;
+    const float side = static_cast<float>(
+        std::clamp(0.1 * static_cast<double>(cases) / p_.targets.n_classes, rules_.min_items,
+                   std::max(rules_.min_items, 25.0)));
+    if (!(cases >= 2 * side)) return;
+    rows_.sort(first, node.end, key);
+    const i64 n = node.end - first;
+    sorted_.resize(n);
+    for (i64 i = 0; i < n; ++i) sorted_[i] = key[rows_.id(first + i)];
+    if (p_.cut_values.empty() && p_.features[f].code_value.empty()) keep_values(f, first, node.end);
+    const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end) + (first - node.begin);
+    left_.reset(p_.targets.n_classes);
+    right_.reset(p_.targets.n_classes);
+    if (node.is_whole && n == node.size()) {
+      right_.fill(node.classes);
+    } else {
+      for (i64 i = 0; i < n; ++i) right_[row[i].label] += row[i].weight;
+    }
+    const Cut best = best_cut(row, n, cases, side, known_share(gaps, total));
+    if (!best.tries) return;
+    const float gain =
+        best.gain - static_cast<float>(std::log2(static_cast<double>(best.tries)) / total);
+    if (!(gain > 0)) return;
+    const i64 at = first + best.at;
+    const Column& column = p_.columns[f];
+    c.threshold = value_break(p_, f, column.value(rows_.id(at)), column.value(rows_.id(at + 1)));
+    const float items[] = {best.below, cases - best.below, gaps};
+    offer(c, CandidateKind::sorted_cut, gain, split_info(items, 3, total), total);
+  }
+
+  struct Cut {
+    float gain = 0, below = 0;  // below: weight of the rows up to the cut
+    i64 at = 0;                 // the last of them
+    i64 tries = 0;
+  };
+
+  // The first of the cuts with the most gain, where all rows are right_; their values are in sorted_.
+  Cut best_cut(const InPlaceRows::Row* row, i64 n, float cases, float side, float share) {
+    const float base = right_.info() / cases;
+    Cut best;
+    float below = 0;
+    for (i64 i = 0; i + 1 < n; ++i) {
+      below += row[i].weight;
+      left_[row[i].label] += row[i].weight;
+      right_[row[i].label] -= row[i].weight;
+      if (below < side || !(sorted_[i] < sorted_[i + 1] - kApart)) continue;
+      if (cases - below < side) break;
+      const float inside = (left_.info() + right_.info()) / cases;
+      const float gain = share * (base - inside);
+      if (!best.tries || gain > best.gain) best = {gain, below, i, best.tries};
+      ++best.tries;
+    }
+    return best;
+  }
+
+  // The values that thresholds may take; a feature is sorted for the first time at the root.
+  void keep_values(i32 f, i64 begin, i64 end) {
+    std::vector<double>& values = p_.features[f].code_value;
+    for (i64 i = begin; i < end; ++i) values.push_back(p_.columns[f].value(rows_.id(i)));
+    if (!std::is_sorted(values.begin(), values.end())) std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+
+  // A branch per category.
+  void branch(const InPlaceNode& node, i32 f, Candidate& c) {
+    const i32 classes = p_.targets.n_classes, n_codes = p_.columns[f].n_categories + 1;
+    const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end);
+    const i32* code = codes_[f].data();
+    // Few rows of many categories: their codes in order; otherwise every code.
+    seen_.clear();
+    if (n_codes > node.size()) {
+      for (i64 i = node.begin; i < node.end; ++i) seen_.push_back(code[rows_.id(i)]);
+      std::sort(seen_.begin(), seen_.end());
+      seen_.erase(std::unique(seen_.begin(), seen_.end()), seen_.end());
+    } else {
+      seen_.resize(n_codes);
+      std::iota(seen_.begin(), seen_.end(), 0);
+    }
+    if (table_.size() < static_cast<std::size_t>(n_codes) * classes) {
+      table_.resize(static_cast<std::size_t>(n_codes) * classes);
+    }
+    float* const table = table_.data();
+    for (const i32 s : seen_) std::fill_n(table + static_cast<i64>(s) * classes, classes, 0.0f);
+    float total = 0;
+    for (i64 i = 0; i < node.size(); ++i) {
+      total += row[i].weight;
+      table[static_cast<i64>(code[rows_.id(node.begin + i)]) * classes + row[i].label] +=
+          row[i].weight;
+    }
+    score_branches(f, total, c);
+  }
+
+  // From the filled table; categories without rows would add nothing.
+  void score_branches(i32 f, float total, Candidate& c) {
+    const i32 classes = p_.targets.n_classes, gap = p_.columns[f].n_categories;
+    items_.clear();
+    by_class_.assign(classes, 0);
+    float gaps = 0, inside = 0;
+    i32 enough = 0;
+    for (const i32 code : seen_) {
+      const float* stats = table_.data() + static_cast<i64>(code) * classes;
+      float items = 0;
+      for (i32 k = 0; k < classes; ++k) items += stats[k];
+      if (code == gap) {
+        gaps = items;
+        continue;
+      }
+      items_.push_back(items);
+      enough += items >= static_cast<float>(rules_.min_items);
+      for (i32 k = 0; k < classes; ++k) by_class_[k] += stats[k];
+      inside += terms_.info(stats, classes);
+    }
+    if (enough < 2) return;
+    const float cases = total - gaps;
+    const float base = terms_.info(by_class_.data(), classes) / cases;
+    const float gain = known_share(gaps, total) * (base - inside / cases);
+    items_.push_back(gaps);
+    offer(c, CandidateKind::multiway, gain, split_info(items_.data(), items_.size(), total), total);
+  }
+
+  // Entropy of the branches, gaps among them, over all cases.
+  float split_info(const float* items, std::size_t n, float all) const {
+    return terms_.info(items, n) / all;
+  }
+
+  void offer(Candidate& c, CandidateKind kind, float bits, float info, float total) const {
+    c.kind = kind;
+    c.bits = bits;
+    c.split_info = info;
+    c.gain = std::max(0.0f, bits) * static_cast<double>(total);
+  }
+
+  Problem& p_;
+  QuinlanRules rules_;
+  InPlaceRows& rows_;
+  std::vector<std::vector<float>> keys_;  // per continuous feature; NaN is a gap
+  std::vector<std::vector<i32>> codes_;   // per coded feature; one more than the last is a gap
+  std::vector<char> has_gaps_;            // per feature
+  SingleTerms terms_;
+  SingleSide left_{terms_}, right_{terms_};
+  std::vector<float> by_class_, items_, table_;
+  std::vector<float> sorted_;  // values of the feature at hand
+  std::vector<i32> seen_;      // its categories
+};
+
+}  // namespace treewright
