@@ -11,6 +11,6 @@ drawn <- if (classes) NULL else (shape[2] - 1) %/% 3
 for (round in seq_len(shape[5])) {
   took <- system.time(ranger::ranger(y ~ ., frame, num.trees = shape[3], num.threads = shape[4],
                                      mtry = drawn, probability = classes, min.node.size = 1,
-                                     oob.error = FALSE))
+                                     oob.error = FALSE, verbose = FALSE))
   cat(took[["elapsed"]], "\n")
 }

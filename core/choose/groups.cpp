@@ -35,7 +35,7 @@ void fill_table(const Problem& p, const Block<Id>& block, i64 begin, i64 end,
 namespace {
 
 void groups_of_table(const Problem& p, const FeatureInfo& info, const i64* table,
-                            Groups& g) {
+                     Groups& g) {
   const i32 width = table_width(p);
   for (u32 c = 0; c < info.n_codes; ++c) {
     const TableRow row(p, table, width, c);

@@ -227,8 +227,9 @@ struct Search {
       i32 place[64];
       for (i32 k = 0; k < m; ++k) {
         const i32 slot = p.features[features[k]].slot;
+        if (!cells.is_bit(slot)) continue;
         const BitColumn bits = cells.bits_of(slot);
-        if (!cells.is_bit(slot) || bits.data != cells.bit_data + w) continue;
+        if (bits.data != cells.bit_data + w) continue;
         mask |= u64{1} << bits.shift;
         place[bits.shift] = k;
       }

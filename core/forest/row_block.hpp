@@ -1,8 +1,8 @@
 // Blocks of their own for the subtrees of a forest.
 //
 // The rows of a node lie scattered over the table, so that every access to one misses the cache. A
-// subtree of some thousand rows gets a copy of their bins and targets, one of some hundred a copy of
-// their keys too, which the nearest cache holds.
+// subtree of some thousand rows gets a copy of their bins, bits and targets, and one whose keys fit the
+// nearest cache a copy of these too.
 #pragma once
 
 #include <algorithm>

@@ -195,6 +195,7 @@ bool has_fractions(const Problem& p, const QuinlanRules& rules) {
   const Targets& t = p.targets;
   if (!rules.single || rules.subset || p.params.gaps != GapPolicy::fractional) return false;
   if (p.params.max_features > 0) return false;  // a forest's draws; the program has none
+  if (p.n_rows >= kExactSums) return false;     // its sums would stand still there
   if (t.weight && std::any_of(t.weight, t.weight + p.n_rows, [](double w) { return w != 1; })) {
     return false;
   }

@@ -218,6 +218,7 @@ def test_a_target_that_holds_no_numbers_is_refused(y: Any, message: str) -> None
         (pl.Series("bought", [0, 1]), "bought"),
         (pd.DataFrame({"bought": [0, 1]}), "bought"),
         (pa.table({"bought": [0, 1]}), "bought"),
+        (pd.DataFrame({"name": [0, 1]}), "name"),
         (pd.Series([0, 1]), "y"),
         (pa.chunked_array([[0, 1]]), "y"),
         (np.array([[0], [1]]), "y"),

@@ -150,7 +150,10 @@ def test_categories_gaps_and_weights_make_no_difference(
 
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
-@pytest.mark.parametrize("options", [{}, {"min_samples_leaf": 4}, {"splitter": "random"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"min_samples_leaf": 4}, {"splitter": "random"}, {"max_features": 5, "redraw": False}],
+)
 def test_binary_columns_are_columns_like_others(
     target: Target, criterion: str, options: dict[str, Any]
 ) -> None:

@@ -79,7 +79,7 @@ def test_equal_keys_come_in_the_order_of_the_swaps():
 
 
 @pytest.mark.parametrize("falling", [True, False])
-def test_sorted_columns_take_no_square_time(falling):
+def test_a_column_in_order_is_grown_like_any_other(falling):
     n = 30000
     x = np.arange(n, dtype=float)[:: -1 if falling else 1].copy()
     gaps = np.where(np.arange(n) % 7, np.arange(n) % 13, np.nan)

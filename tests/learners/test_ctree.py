@@ -409,3 +409,16 @@ def test_numbers_of_any_size_are_taken():
     for scale in (1e250, 1e-250):
         other = CTreeRegressor().fit(X * scale, y * scale).tree_
         np.testing.assert_allclose(other.tests.statistic, plain.tests.statistic, rtol=1e-9)
+
+
+def test_a_surrogate_that_agrees_less_than_chance_gets_no_credit():
+    rng = np.random.default_rng(0)
+    a = rng.random(300) < 0.25
+    b = np.where(a, rng.random(300) < 0.55, rng.random(300) < 0.75)
+    gaps = np.where(rng.random(300) < 0.1, np.nan, a.astype(float))
+    X = pd.DataFrame({"a": gaps, "b": b.astype(float), "c": rng.normal(size=300)})
+    tree = CTreeClassifier(missing="surrogate", max_surrogates=2).fit(X, a.astype(int)).tree_
+    assert tree.surrogate_adjusted.min() < 0
+    importance = tree.feature_importances(surrogates=True)
+    assert importance.min() >= 0
+    assert np.isclose(importance.sum(), 1)

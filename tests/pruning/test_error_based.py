@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from treewright import C45Classifier, CARTClassifier, CARTRegressor
 from treewright.data.encode import encode
-from treewright.errors import ParameterError
+from treewright.errors import ModelFileError, ParameterError
 from treewright.kernels.error_based import collapsible, error_based
 from treewright.kernels.reference.error_based import Part, added_errors, prune
 from treewright.pruning import error_based as prune_by_errors
 from treewright.pruning._error_based import error_rules, prune_table, send_down
+from treewright.rules import RuleSet
+from treewright.tree.predict import apply
 from treewright.tree.tree import EMPTY_PROBABILITY, Tree
 
 
@@ -166,9 +171,41 @@ def test_kept_classes_are_stored_with_the_tree():
     np.testing.assert_array_equal(again.probability, tree.probability)
 
 
+def test_rules_of_a_tree_know_the_kept_classes():
+    X, y = nominal_rows(6)
+    tree = prune_by_errors(grown(X, y), X, y, confidence=0.6, collapse=False)
+    rows = np.array(np.meshgrid(*[list("abcd")] * 4)).reshape(4, -1).astype(object)
+    everything = {f"x{k}": rows[k] for k in range(4)}
+    rules = RuleSet.from_tree(tree)
+    predicted = tree.probability[apply(tree, encode(everything))]
+    np.testing.assert_allclose(rules.predict_proba(everything), predicted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda kept: kept[:, 0],
+        lambda kept: kept[:, :1],
+        lambda kept: np.full_like(kept, np.nan),
+        lambda kept: kept * 7,
+        lambda kept: -kept,
+    ],
+)
+def test_kept_classes_of_a_file_are_checked(change: Any):
+    X, y = nominal_rows(6)
+    tree = prune_by_errors(grown(X, y), X, y, confidence=0.6, collapse=False)
+    kept = np.ascontiguousarray(change(tree.extras[EMPTY_PROBABILITY]))
+    broken = replace(tree, extras={EMPTY_PROBABILITY: kept})
+    with pytest.raises(ModelFileError, match="empty_probability"):
+        Tree.from_dict(broken.to_dict())
+
+
 def test_j48_takes_the_classes_of_the_present_parent():
     X, y = nominal_rows(6)
     tree = prune_by_errors(grown(X, y), X, y, confidence=0.5, variant="j48")
+    empty = np.flatnonzero(tree.weight <= 0)
+    assert len(empty)
+    np.testing.assert_array_equal(tree.probability[empty], tree.probability[tree.parent[empty]])
     assert EMPTY_PROBABILITY not in tree.extras
 
 

@@ -156,10 +156,11 @@ def _single_column(y: Any) -> Column:
 
 def target_name(y: Any) -> str:
     """The name of a series or of a frame's only column; "y" where there is none."""
-    name = getattr(y, "name", None)
-    if name is None and _is_two_dimensional(y) and not isinstance(y, np.ndarray | list | tuple):
-        names = feature_names(y)
+    if _is_two_dimensional(y):
+        names = None if isinstance(y, np.ndarray | list | tuple) else feature_names(y)
         name = names[0] if names is not None and len(names) == 1 else None
+    else:
+        name = getattr(y, "name", None)
     return name if isinstance(name, str) else "y"
 
 

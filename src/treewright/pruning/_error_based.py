@@ -178,13 +178,13 @@ def prune_table(
 def _with_kept_classes(pruned: Tree, grown: Tree, source: NDArray[np.int32]) -> Tree:
     """Branches without rows with the label and the class probabilities they were grown with."""
     empty = np.flatnonzero(pruned.weight <= 0)
-    kept = grown.probability[source[empty]]
-    if np.allclose(kept, pruned.probability[empty], atol=1e-6):
-        return pruned
-    probability = np.zeros_like(pruned.value)
-    probability[empty] = kept
     label = pruned.label.copy()
     label[empty] = grown.label[source[empty]]
+    kept = grown.probability[source[empty]]
+    if np.allclose(kept, pruned.probability[empty], atol=1e-6):
+        return replace(pruned, label=label)
+    probability = np.zeros_like(pruned.value)
+    probability[empty] = kept
     return replace(pruned, label=label, extras={**pruned.extras, EMPTY_PROBABILITY: probability})
 
 

@@ -12,8 +12,10 @@ from treewright.rules._rule_set import RuleSet
 from treewright.tree.describe import features_with_gaps
 from treewright.tree.nodes import node_prediction
 from treewright.tree.rules import extract_rules
+from treewright.tree.tree import EMPTY_PROBABILITY
 
 if TYPE_CHECKING:
+    from treewright.tree.rules import Rule
     from treewright.tree.tree import Tree
 
 __all__ = ["rules_of_tree"]
@@ -26,6 +28,15 @@ def rules_of_tree(tree: Tree) -> RuleSet:
     if target is not None and target.is_classification:
         code = {value: i for i, value in enumerate(target.classes)}
         factor = np.asarray(target.class_factor or np.ones(len(target.classes)))
+        kept = tree.extras.get(EMPTY_PROBABILITY)
+
+        def shares(rule: Rule) -> tuple[float, ...]:
+            if rule.weight > 0:
+                return rule.value
+            if kept is None:
+                return tuple(tree.value[tree.parent[rule.node]].tolist())
+            return tuple((kept[rule.node] / factor).tolist())  # priors come on top again
+
         measured = (
             with_support(
                 rule,
@@ -38,11 +49,11 @@ def rules_of_tree(tree: Tree) -> RuleSet:
         )
         rules = tuple(
             # Priors act on confidence and lift; coverage stays what it was. A branch that no row
-            # took has the shares of its parent.
+            # took has the shares of its parent, or those it keeps.
             replace(
                 new,
                 vote=new.confidence or 0.0,
-                value=old.value if old.weight > 0 else tuple(tree.value[tree.parent[old.node]]),
+                value=shares(old),
                 weight=old.weight,
             )
             for old, new in zip(rules, measured, strict=True)

@@ -17,7 +17,7 @@ from treewright.data.schema import KINDS, Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.tree.node_tests import TEST_DTYPES
 from treewright.tree.split import GAP_FRACTION, GAP_STOP, SPLIT_DTYPES, SplitKind, Splits
-from treewright.tree.tree import TREE_DTYPES, Tree
+from treewright.tree.tree import EMPTY_PROBABILITY, TREE_DTYPES, Tree
 
 __all__ = ["check_schema", "check_structure"]
 
@@ -133,6 +133,12 @@ def _check_arrays(tree: Tree) -> None:
         is_column = column.ndim in (1, 2) and len(column) == n and column.dtype.kind in "biuf"
         if not isinstance(name, str) or not is_column:
             _fail(f"extra column {name!r} must hold a number for each of {n} nodes")
+    if (kept := tree.extras.get(EMPTY_PROBABILITY)) is not None:
+        _check_array(EMPTY_PROBABILITY, kept, np.float64, (n, width if is_class else 0))
+        total = kept.sum(axis=1)
+        is_share = (kept >= 0).all(axis=1) & ((total == 0) | (np.abs(total - 1) < 1e-6))
+        if not is_share.all():
+            _fail(f"{EMPTY_PROBABILITY} must hold shares of the classes, or zeros")
     _check_offset(tree.surrogate_offset, n_surrogates, "surrogate_offset")
     _check_split_arrays(tree.splits, n, "")
     _check_split_arrays(tree.surrogates, n_surrogates, "surrogate ")

@@ -1,7 +1,8 @@
 """Importances of features: the impurity that their splits took away.
 
 The gain of a node already carries the node's share of the weight, so importances are sums.
-Surrogates are credited as rpart does: the gain of the split times the adjusted agreement.
+Surrogates are credited as rpart does: the gain of the split times the adjusted agreement, where
+that is above zero.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ def impurity_importances(tree: Tree, *, normalize: bool, surrogates: bool) -> ND
     total = _credit(tree.splits, tree.gain, len(tree.schema))
     if surrogates and len(tree.surrogates):
         owner = np.repeat(np.arange(tree.n_nodes), np.diff(tree.surrogate_offset))
-        credit = tree.gain[owner] * tree.surrogate_adjusted
+        # partykit's may agree less than the larger side alone would: such a one gets nothing
+        credit = tree.gain[owner] * np.maximum(tree.surrogate_adjusted, 0.0)
         total = total + _credit(tree.surrogates, credit, len(tree.schema))
     scale = total.sum()
     return total / scale if normalize and scale > 0 else total

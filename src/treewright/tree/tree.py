@@ -242,7 +242,7 @@ class Tree:
             Divide by the sum, so that the importances add up to one.
         surrogates
             Credit each surrogate's feature too, with the gain of the split times the
-            surrogate's adjusted agreement (rpart's rule).
+            surrogate's adjusted agreement (rpart's rule), where that is above zero.
 
         Returns
         -------
