@@ -41,6 +41,8 @@ CASES: dict[str, Case] = {
     "chaid": chaid,
     "c45_adult": quinlan.adult("c45"),
     "c45_mixed": quinlan.mixed("c45"),
+    "release8_adult": quinlan.adult("release8"),
+    "release8_mixed": quinlan.mixed("release8"),
     "c50_adult": quinlan.adult("c50"),
     "c50_mixed": quinlan.mixed("c50"),
     "ctree": ctree,
