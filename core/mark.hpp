@@ -23,16 +23,6 @@ struct Chosen {
   std::vector<Surrogate> surrogates;  // of a Python chooser
 };
 
-// The keys next to a cut.
-struct NextToCut {
-  i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
-
-  void see(i32 key, bool right) {
-    below = std::max(below, right ? below : key);
-    above = std::min(above, right ? key : above);
-  }
-};
-
 class Marker {
  public:
   Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser) {}
@@ -103,10 +93,7 @@ class Marker {
       cut = kInf;
       split.closed = true;
     } else if (!p_.params.random_cut) {
-      cut = feature.kind == RowFeature::Keys::codes
-                ? coded_break(p_, c.feature, static_cast<u32>(next.below),
-                              static_cast<u32>(next.above))
-                : value_break(p_, c.feature, feature.value(next.below), feature.value(next.above));
+      cut = key_break(p_, c.feature, next);
     }
     split.breaks.assign(1, cut);
   }

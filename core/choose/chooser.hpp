@@ -159,6 +159,8 @@ class Chooser {
   virtual bool picks() const { return false; }
   virtual i64 pick(const std::vector<Candidate>&) const { return -1; }
   virtual bool needs_gil() const { return false; }
+  // Whether gains are those of Gini's index.
+  virtual bool is_gini() const { return false; }
   // Gain of a split of a node's classes into pure children; no split gains more.
   virtual double most_gain(const i64*, const CriterionView&) const { return kInf; }
 };

@@ -20,8 +20,9 @@ __attribute__((always_inline)) inline double sum_of(Four x) { return (x[0] + x[1
 
 }  // namespace
 
-ClassTotals::ClassTotals(const i64* stats, i64 n, std::vector<double>& buffer) : weight(buffer) {
+void ClassTotals::set(const i64* stats, i64 n) {
   weight.assign((n + 3) / 4 * 4, 0);
+  all = squares = 0;
   for (i64 k = 0; k < n; ++k) {
     const double s = weight[k] = static_cast<double>(stats[k]);
     all += s;

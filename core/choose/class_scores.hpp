@@ -15,8 +15,20 @@ struct ClassTotals {
   std::vector<double>& weight;  // of each class, then zeros up to a multiple of four
   double all = 0, squares = 0;
 
-  ClassTotals(const i64* stats, i64 n, std::vector<double>& buffer);
+  explicit ClassTotals(std::vector<double>& buffer) : weight(buffer) {}
+  ClassTotals(const i64* stats, i64 n, std::vector<double>& buffer) : weight(buffer) { set(stats, n); }
+  void set(const i64* stats, i64 n);
   i64 step() const { return static_cast<i64>(weight.size()); }
+};
+
+// From a score to a gain.
+struct ClassGain {
+  double all, base;
+
+  explicit ClassGain(const ClassTotals& totals) : all(totals.all), base(totals.squares / totals.all) {}
+  static constexpr double tie = 1e-14;
+  double gain(double score) const { return score - base; }
+  double scale() const { return all; }
 };
 
 // Both write a score per cut, −1 where a side is empty, and return the largest.

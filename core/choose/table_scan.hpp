@@ -79,9 +79,8 @@ class ClassCuts {
   BestRatio ratio_{kTie};
 };
 
-// Categories by rate; of equal ones the later first, as order_by_profile has them. Gaps that take
-// part are behind the last category first, then before the first one. Returns the number of categories.
-inline i32 cut_by_rate(const i64* count, u32 n_codes, bool with_gaps, ClassCuts& cuts) {
+// Categories by rate; of equal ones the later first, as order_by_profile has them.
+struct RateOrder {
   struct Category {
     double rate;
     u32 code;
@@ -91,25 +90,39 @@ inline i32 cut_by_rate(const i64* count, u32 n_codes, bool with_gaps, ClassCuts&
   };
   Category order[256];
   i32 n = 0;
-  for (u32 c = 0; c < n_codes; ++c) {
-    const i64 here = count[2 * c] + count[2 * c + 1];
-    if (!here) continue;
-    const Category category{static_cast<double>(count[2 * c + 1]) / static_cast<double>(here), c};
+
+  void add(u32 code, const i64* count) {
+    const i64 here = count[0] + count[1];
+    if (!here) return;
+    const Category category{static_cast<double>(count[1]) / static_cast<double>(here), code};
     i32 at = n++;
     for (; at > 0 && category.before(order[at - 1]); --at) order[at] = order[at - 1];
     order[at] = category;
   }
+};
+
+// The best cut of categories without an order of their own, from the counts of the node and per code.
+// Learned gaps are behind the last category first, then before the first one; others take no part.
+inline void cut_by_rate(const RateOrder& by_rate, const i64* stats, const i64* count, const i64* gap,
+                        bool learned, i64 min_leaf, Candidate& best) {
+  const bool with_gaps = learned && (gap[0] || gap[1]);
+  const i64 zeros = stats[0] - (with_gaps ? 0 : gap[0]), ones = stats[1] - (with_gaps ? 0 : gap[1]);
+  ClassCuts cuts(zeros + ones, ones, min_leaf);
   auto pass = [&](i32 end) {
     for (i32 i = 0; i < end; ++i) {
-      if (!cuts.add(count[2 * order[i].code], count[2 * order[i].code + 1])) break;
+      const i64* here = count + 2 * i64{by_rate.order[i].code};
+      if (!cuts.add(here[0], here[1])) break;
     }
   };
-  pass(with_gaps ? n : n - 1);
+  pass(with_gaps ? by_rate.n : by_rate.n - 1);
   if (with_gaps) {
-    cuts.start_with(count[2 * n_codes], count[2 * n_codes + 1]);
-    pass(n - 1);
+    cuts.start_with(gap[0], gap[1]);
+    pass(by_rate.n - 1);
   }
-  return n;
+  cuts.keep(best);
+  if (!with_gaps || best.kind == CandidateKind::none) return;
+  best.learned_gaps = true;
+  if (!best.gaps_left && best.cut == by_rate.n) best.kind = CandidateKind::only_gaps;
 }
 
 // False where there is more to the feature.
@@ -135,24 +148,17 @@ bool scan_table(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scra
   const i64* gap = count + 2 * i64{info.n_codes};
   const bool any_gap = gap[0] || gap[1];
   if (any_gap && (own_branch || (learned && column.ordered))) return false;
-  if (any_gap && learned) {
-    ClassCuts cuts(node.stats[0] + node.stats[1], node.stats[1], admission.min_leaf);
-    const i32 n_categories = cut_by_rate(count, info.n_codes, true, cuts);
-    cuts.keep(best);
-    if (best.kind == CandidateKind::none) return true;
-    best.learned_gaps = true;
-    if (!best.gaps_left && best.cut == n_categories) best.kind = CandidateKind::only_gaps;
+  if (!column.ordered) {
+    RateOrder by_rate;
+    for (u32 c = 0; c < info.n_codes; ++c) by_rate.add(c, count + 2 * i64{c});
+    cut_by_rate(by_rate, node.stats, count, gap, learned, admission.min_leaf, best);
     return true;
   }
   ClassCuts cuts(node.stats[0] + node.stats[1] - gap[0] - gap[1], node.stats[1] - gap[1],
                  admission.min_leaf);
-  if (column.ordered) {
-    for (u32 c = 0; c < info.n_codes; ++c) {
-      const i64* here = count + 2 * i64{c};
-      if (here[0] + here[1] && !cuts.add(here[0], here[1])) break;
-    }
-  } else {
-    cut_by_rate(count, info.n_codes, false, cuts);
+  for (u32 c = 0; c < info.n_codes; ++c) {
+    const i64* here = count + 2 * i64{c};
+    if (here[0] + here[1] && !cuts.add(here[0], here[1])) break;
   }
   cuts.keep(best);
   return true;

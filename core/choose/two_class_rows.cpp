@@ -57,9 +57,11 @@ struct TwoClassSearch : Search {
       const i32 c = t.count[id[i]];
       s.tokens[i] = c | (is_one(id[i]) ? c << 16 : 0);
     }
-    PairCuts cuts_of(*this, 1);
+    double top = -1;
+    PairCuts cuts_of(s, n, 1, top);
     for (i32 k = 0; k < m; ++k) {
-      const Cut cut = cuts_of.best(p.features[features[k]].slot, TwoClasses(all, ones), [&] {
+      const i32 slot = p.features[features[k]].slot;
+      const Cut cut = cuts_of.best(keys_of(slot), TwoClasses(all, ones), [&] {
         return score_packed(s.sums.data(), n, totals(), s.score.data());
       });
       write(cut, features[k], out[k]);

@@ -1,0 +1,265 @@
+// The rows of a small subtree of a forest, one bit each, and the cuts of its nodes.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "../choose/class_scores.hpp"
+#include "../choose/row_search.hpp"
+#include "../choose/table_scan.hpp"
+
+namespace treewright {
+
+// Bit c of word r becomes bit r of word c, of 64 words.
+inline void transpose_bits(u64* word) {
+  u64 low = 0xFFFFFFFFu;
+  for (int j = 32; j; j >>= 1, low ^= low << j) {
+    for (int base = 0; base < 64; base += 2 * j) {
+      for (int k = base; k < base + j; ++k) {
+        const u64 t = (word[k] >> j ^ word[k + j]) & low;
+        word[k] ^= t << j;
+        word[k + j] ^= t;
+      }
+    }
+  }
+}
+
+// Calls f(i) for every bit that is set.
+template <class F>
+inline void each_bit(u64 bits, F&& f) {
+  for (; bits; bits &= bits - 1) f(std::countr_zero(bits));
+}
+
+class SmallNode {
+ public:
+  static constexpr i64 kMaxRows = 64;
+  static constexpr i64 kMaxWeight = 255;  // sums are bytes
+
+  explicit SmallNode(const Problem& p) : p_(p) {}
+
+  // The categories of a feature at a node.
+  struct Categories {
+    RateOrder by_rate;
+    u64 seen[4];  // bits of their codes
+    u64 gaps;     // rows
+  };
+
+  // Reads the rows of a subtree; returns their bits.
+  u64 load(const Block<u32>& block, i64 begin, i64 n) {
+    block_ = &block;
+    n_all_ = n;
+    for (i64 i = 0; i < n; ++i) {
+      const u32 id = id_[i] = block.ids[begin + i];
+      keys_[i] = block.rows.keys(id);
+      label_[i] = static_cast<u8>(block.target.label[id]);
+      count_[i] = block.target.count[id];
+    }
+    bits_.resize(block.rows.bit_step * 64);
+    is_read_.assign(block.rows.bit_step, 0);
+    return ~u64{0} >> (64 - n);
+  }
+
+  // Turns to a node.
+  void enter(u64 rows, const i64* stats) {
+    rows_ = rows;
+    stats_ = stats;
+    n_ = 0;
+    each_bit(rows, [&](int i) { row_[n_++] = static_cast<u8>(i); });
+    n_classes_ = 0;
+    i64 left[kMaxByteClasses + 1];
+    for (i32 k = 0; k < p_.targets.n_classes; ++k) {
+      place_[k] = static_cast<u8>(n_classes_);
+      left[n_classes_] = stats[k];
+      n_classes_ += stats[k] > 0;
+    }
+    totals_.set(left, n_classes_);
+    top_ = -1;
+    has_tokens_ = false;
+  }
+
+  // No split gains more than one that leaves pure children. (Of two classes; of more it cannot.)
+  double most_gain() const {
+    const std::vector<double>& weight = s_.pair_totals;
+    return n_classes_ == 2 ? two_classes().gain(weight[0] * weight[1]) : kInf;
+  }
+
+  // The best cut of a feature that is kept by row and has no gaps.
+  Cut best_cut(i32 slot) {
+    if (block_->rows.is_bit(slot)) return bit_cut(slot);
+    if (!has_tokens_) make_tokens();
+    PairCuts pairs(s_, n_, words_, top_);
+    auto key = [&](i64 i) { return keys_[row_[i]][slot]; };
+    if (n_classes_ == 2) {
+      return pairs.best(key, two_classes(), [&] {
+        const TwoClassTotals totals{totals_.all, s_.pair_totals[1]};
+        return score_packed(s_.sums.data(), n_, totals, s_.score.data());
+      });
+    }
+    return pairs.best(key, ClassGain(totals_), [&] {
+      return score_class_bytes(s_.sums.data(), PairCuts::kStep, n_, totals_, s_.score.data());
+    });
+  }
+
+  // The rows above a cut, and the keys next to it.
+  u64 rows_above(i32 slot, i32 last, NextToCut& next) {
+    if (block_->rows.is_bit(slot)) {
+      const std::vector<i32>& ends = p_.rows->features[slot].bin_end;
+      next = {ends[0], ends[1]};
+      return rows_ & bit_column(slot);
+    }
+    u64 above = 0;
+    for (i64 i = 0; i < n_; ++i) {
+      const i32 key = keys_[row_[i]][slot];
+      above |= u64{key > last} << row_[i];
+      next.see(key, key > last);
+    }
+    return above;
+  }
+
+  // The best cut of a nominal feature with codes of one byte, where there are two classes.
+  void best_categories(const FeatureInfo& info, Categories& found, Candidate& best) {
+    const u8* code = block_->codes[info.slot];
+    found.by_rate.n = 0;
+    found.gaps = 0;
+    std::fill_n(found.seen, 4, 0);
+    i64 gap[2] = {};
+    for (i64 i = 0; i < n_; ++i) {
+      const u32 r = row_[i], c = code[id_[r]];
+      if (c < info.n_codes) {
+        found.seen[c / 64] |= u64{1} << c % 64;
+        in_code_[2 * c + label_[r]] += count_[r];
+      } else {
+        found.gaps |= u64{1} << r;
+        gap[label_[r]] += count_[r];
+      }
+    }
+    each_code(found, [&](u32 c) { found.by_rate.add(c, in_code_ + 2 * c); });
+    cut_by_rate(found.by_rate, stats_, in_code_, gap, p_.params.gaps == GapPolicy::learned, 1, best);
+    each_code(found, [&](u32 c) { in_code_[2 * c] = in_code_[2 * c + 1] = 0; });
+  }
+
+  template <class F>
+  static void each_code(const Categories& categories, F&& f) {
+    for (u32 w = 0; w < 4; ++w) each_bit(categories.seen[w], [&](u32 bit) { f(64 * w + bit); });
+  }
+
+  // The rows whose code has branch 1; gaps are not among them.
+  u64 rows_of(const FeatureInfo& info, const u8* branch) const {
+    const u8* code = block_->codes[info.slot];
+    u64 right = 0;
+    for (i64 i = 0; i < n_; ++i) {
+      const u32 r = row_[i], c = code[id_[r]];
+      right |= u64{c < info.n_codes && branch[c]} << r;
+    }
+    return right;
+  }
+
+  // Adds some rows to a stats vector.
+  void add_stats(u64 rows, i64* stats) const {
+    each_bit(rows, [&](int i) { stats[label_[i]] += count_[i]; });
+  }
+  i64 weight_of(u64 rows) const {
+    i64 sum = 0;
+    each_bit(rows, [&](int i) { sum += count_[i]; });
+    return sum;
+  }
+
+ private:
+  static constexpr i64 kFew = 16;  // rows whose bits are not worth turning
+
+  TwoClasses two_classes() const {
+    return {static_cast<i64>(totals_.all), static_cast<i64>(s_.pair_totals[1])};
+  }
+
+  // The rows of the subtree that have the larger value of a binary feature.
+  u64 bit_column(i32 slot) {
+    const RowCells& cells = block_->rows;
+    const i64 bit = slot - cells.key_step, w = bit / 64;
+    u64* words = bits_.data() + w * 64;
+    if (!is_read_[w]) {
+      for (i64 i = 0; i < n_all_; ++i) words[i] = cells.bit_data[id_[i] * cells.bit_step + w];
+      if (n_all_ > kFew) {
+        std::fill(words + n_all_, words + 64, 0);
+        transpose_bits(words);
+      }
+      is_read_[w] = 1;
+    }
+    if (n_all_ > kFew) return words[bit % 64];
+    u64 column = 0;
+    for (i64 i = 0; i < n_all_; ++i) column |= (words[i] >> bit % 64 & 1) << i;
+    return column;
+  }
+
+  Cut bit_cut(i32 slot) {
+    const u64 right = rows_ & bit_column(slot);
+    Cut cut;
+    cut.constant = !right || right == rows_;
+    if (cut.constant) return cut;
+    // What the side with fewer rows holds.
+    const bool is_left = 2 * std::popcount(right) > n_;
+    i32 side[kMaxByteClasses], weight = 0;
+    std::fill_n(side, n_classes_, 0);
+    each_bit(is_left ? rows_ ^ right : right, [&](int i) {
+      side[place_[label_[i]]] += count_[i];
+      weight += count_[i];
+    });
+    const double w = weight, rest = totals_.all - w;
+    cut.found = true;
+    cut.key = p_.rows->features[slot].bin_end[0];
+    if (n_classes_ == 2) {
+      const double d = totals_.all * side[1] - w * s_.pair_totals[1];
+      cut.gain = two_classes().gain(d * d / (w * rest));
+      return cut;
+    }
+    double squares = 0, others = 0;
+    for (i32 k = 0; k < n_classes_; ++k) {
+      const double here = side[k], other = s_.pair_totals[k] - here;
+      squares += here * here;
+      others += other * other;
+    }
+    const ClassGain whole(totals_);
+    cut.gain = whole.gain((squares * rest + others * w) / (w * rest));
+    cut.scale = whole.scale();
+    return cut;
+  }
+
+  // Class and count of each row: two halves, or a byte of one of several words per class.
+  void make_tokens() {
+    has_tokens_ = true;
+    words_ = n_classes_ == 2 ? 1 : totals_.step() / 4;
+    s_.tokens.resize(words_ * PairCuts::kStep);
+    for (i64 w = 0; n_classes_ > 2 && w < words_; ++w) std::fill_n(s_.tokens.data() + w * PairCuts::kStep, n_, 0);
+    for (i64 i = 0; i < n_; ++i) {
+      const i32 count = count_[row_[i]], k = place_[label_[row_[i]]];
+      if (n_classes_ == 2) {
+        s_.tokens[i] = count | (count * k << 16);
+      } else {
+        s_.tokens[k / 4 * PairCuts::kStep + i] = count << k % 4 * 8;
+      }
+    }
+  }
+
+  const Problem& p_;
+  const Block<u32>* block_ = nullptr;
+  // The subtree's rows.
+  i64 n_all_ = 0;
+  u32 id_[kMaxRows];
+  const i32* keys_[kMaxRows];
+  u8 label_[kMaxRows], count_[kMaxRows];
+  std::vector<u64> bits_;  // words of rows, or of features
+  std::vector<u8> is_read_;
+  // The node's.
+  u64 rows_ = 0;
+  const i64* stats_ = nullptr;
+  i64 n_ = 0, words_ = 0;
+  u8 row_[kMaxRows], place_[kMaxByteClasses];
+  i32 n_classes_ = 0;
+  RowScratch s_;
+  ClassTotals totals_{s_.pair_totals};
+  double top_ = -1;
+  bool has_tokens_ = false;
+  i64 in_code_[2 * 256] = {};
+};
+
+}  // namespace treewright
