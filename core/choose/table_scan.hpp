@@ -22,14 +22,22 @@ const i64* class_counts(const NodeView<Id>& node, const FeatureInfo& info, Scrat
   const std::size_t size = 2 * (static_cast<std::size_t>(info.n_codes) + 1);
   const TargetArrays& target = node.block.target;
   if (target.count) {
-    scratch.dense.assign(size, 0);
+    // Two tables are taken in turn (see count_pairs).
+    scratch.dense.assign(2 * size, 0);
+    i64 *table = scratch.dense.data(), *other = table + size;
     const u8* code = node.block.codes[info.slot];
-    for (i64 i = node.begin; i < node.end; ++i) {
-      const Id id = node.block.ids[i];
+    auto add = [&](i64* to, Id id) {
       const u32 at = std::min(u32{code[id]}, info.n_codes);
-      scratch.dense[2 * at + target.label[id]] += target.count[id];
+      to[2 * at + target.label[id]] += target.count[id];
+    };
+    i64 i = node.begin;
+    for (; i + 1 < node.end; i += 2) {
+      add(table, node.block.ids[i]);
+      add(other, node.block.ids[i + 1]);
     }
-    return scratch.dense.data();
+    if (i < node.end) add(table, node.block.ids[i]);
+    for (std::size_t k = 0; k < size; ++k) table[k] += other[k];
+    return table;
   }
   scratch.dense.resize(size);
   fill_table(node.problem, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);

@@ -5,6 +5,7 @@ namespace {
 
 struct TwoClassSearch : Search {
   static constexpr i64 kStep = kMaxBins + kRoom;
+  static constexpr i64 kTurns = 768;  // rows from which a second table pays
   i64 all, ones;
   std::vector<i32>& running = s.tokens;
   std::vector<Cut> cuts;
@@ -69,16 +70,26 @@ struct TwoClassSearch : Search {
   }
 
   void by_bins(const i32* features, i32 m, Candidate* out) {
-    s.table.assign(static_cast<std::size_t>(m) * (kMaxBins + 1), 0);
+    constexpr i64 kSize = kMaxBins + 1;
+    // Two tables of a feature are taken in turn where the rows are worth it, so that a run of one bin
+    // does not wait for its own last store.
+    const i64 turn = n >= kTurns ? m * kSize : 0;
+    s.table.assign(m * kSize + turn, 0);
     u64 tokens[kChunk];
     each_chunk([&](const u32* id, i64 count) {
       for (i64 i = 0; i < count; ++i) tokens[i] = token(id[i]);
       for (i32 k = 0; k < m; ++k) {
-        u64* table = s.table.data() + k * (kMaxBins + 1);
+        u64 *table = s.table.data() + k * kSize, *other = table + turn;
         const BinColumn bins = cells.bins_of(p.features[features[k]].slot, n);
-        for (i64 i = 0; i < count; ++i) table[bins[id[i]]] += tokens[i];
+        i64 i = 0;
+        for (; i + 1 < count; i += 2) {
+          table[bins[id[i]]] += tokens[i];
+          other[bins[id[i + 1]]] += tokens[i + 1];
+        }
+        if (i < count) table[bins[id[i]]] += tokens[i];
       }
     });
+    for (i64 b = 0; b < turn; ++b) s.table[b] += s.table[turn + b];
     running.resize(m * 2 * kStep);
     s.score.resize(kStep);
     cuts.resize(m);

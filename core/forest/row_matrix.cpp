@@ -9,7 +9,7 @@
 namespace treewright {
 namespace {
 
-constexpr i64 kTile = 512;       // rows that are read together, so that lines are used whole
+constexpr i64 kTile = 128;       // rows that are read together, so that lines are used whole
 constexpr i64 kSample = 1 << 15; // rows that the bins are made from
 
 using Keys = RowFeature::Keys;
@@ -100,9 +100,14 @@ struct FewValues {
   void see(const Column& column, i64 begin, i64 end) {
     with_cell_type(column, [&](auto type) {
       using Cell = decltype(type);
-      for (i64 row = begin; n <= 2 && row < end; ++row) {
-        see(static_cast<double>(*reinterpret_cast<const Cell*>(column.at(row))));
-      }
+      auto cell = [&](i64 row) { return *reinterpret_cast<const Cell*>(column.at(row)); };
+      i64 row = begin;
+      for (; n < 2 && row < end; ++row) see(static_cast<double>(cell(row)));
+      if (n != 2) return;
+      const Cell first = static_cast<Cell>(value[0]), second = static_cast<Cell>(value[1]);
+      bool other = false;
+      for (; row < end; ++row) other |= (cell(row) != first) & (cell(row) != second);
+      if (other) n = 3;
     });
   }
   void join(const FewValues& other) {

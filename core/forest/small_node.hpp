@@ -159,13 +159,19 @@ class SmallNode {
   void add_stats(u64 rows, i64* stats) const {
     each_bit(rows, [&](int i) { stats[label_[i]] += count_[i]; });
   }
+  // Whether some rows weigh more than the others of the node that are no gaps.
+  bool is_heavier(u64 rows, u64 gaps) const {
+    const double all = totals_.all - static_cast<double>(weight_of(gaps));
+    return static_cast<double>(2 * weight_of(rows)) > all;
+  }
+
+ private:
   i64 weight_of(u64 rows) const {
     i64 sum = 0;
     each_bit(rows, [&](int i) { sum += count_[i]; });
     return sum;
   }
 
- private:
   static constexpr i64 kFew = 16;  // rows whose bits are not worth turning
 
   TwoClasses two_classes() const {

@@ -97,19 +97,16 @@ class RowsAsBits : public SmallSubtree {
       right = cut_categories(info);
       gaps = best_seen_->gaps;
     }
-    const u64 known = open.rows & ~gaps;
-    split_.gap_branch = best_.learned_gaps ? !best_.gaps_left
-                                           : 2 * node_.weight_of(right) > node_.weight_of(known);
+    // Gaps go where they gain most, or where most weight goes.
+    split_.gap_branch = best_.learned_gaps ? !best_.gaps_left : node_.is_heavier(right, gaps);
     if (split_.gap_branch) right |= gaps;
     list.set_split(open.record, split_, std::popcount(gaps));
     const i64 first = Children::add_children(list, open.record, 2);
     const u64 rows[2] = {open.rows & ~right, right};
     const int n[2] = {std::popcount(rows[0]), std::popcount(rows[1])}, small = n[0] > n[1];
-    node_.add_stats(rows[small], list.stats_of(first + small));
-    i64* rest = list.stats_of(first + !small);
-    for (i32 k = 0; k < p_.n_stats; ++k) {
-      rest[k] = list.stats_of(open.record)[k] - list.stats_of(first + small)[k];
-    }
+    i64 *stats = list.stats_of(first + small), *rest = list.stats_of(first + !small);
+    node_.add_stats(rows[small], stats);
+    for (i32 k = 0; k < p_.n_stats; ++k) rest[k] = list.stats_of(open.record)[k] - stats[k];
     bool has_list = false;
     for (int b = 1; b >= 0; --b) {
       list[first + b].n_samples = n[b];
