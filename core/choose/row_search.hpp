@@ -22,14 +22,6 @@ inline u64 item_of(i32 key, u32 payload) {
 inline i32 item_key(u64 item) { return static_cast<i32>(static_cast<u32>(item >> 32) ^ 0x80000000u); }
 inline bool same_key(u64 a, u64 b) { return (a ^ b) >> 32 == 0; }
 
-struct Cut {
-  bool found = false, constant = false;
-  i32 key = 0;
-  double gain = -kInf, scale = 0;
-  double threshold = 0;  // of a random cut
-  i32 bin_below = -1, bin_above = -1;
-};
-
 // The bins next to a cut behind bin `at`; count(b) rows are in bin b.
 template <class Count>
 void set_bins(Cut& cut, i64 at, Count&& count) {

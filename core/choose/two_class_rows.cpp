@@ -8,7 +8,7 @@ struct TwoClassSearch : Search {
   static constexpr i64 kTurns = 768;  // rows from which a second table pays
   i64 all, ones;
   std::vector<i32>& running = s.tokens;
-  std::vector<Cut> cuts;
+  std::vector<Cut>& cuts = s.cuts;
   std::vector<Candidate>& of_wide;
 
   TwoClassSearch(const NodeView<u32>& view, i32 class_0, i32 class_1, Scratch& scratch)
@@ -92,7 +92,7 @@ struct TwoClassSearch : Search {
     for (i64 b = 0; b < turn; ++b) s.table[b] += s.table[turn + b];
     running.resize(m * 2 * kStep);
     s.score.resize(kStep);
-    cuts.resize(m);
+    cuts.assign(m, {});
     double bar = -1;
     for (i32 k = 0; k < m; ++k) {
       cuts[k] = scan_bins(k, feature(features[k]));
