@@ -14,7 +14,7 @@ namespace treewright {
 
 class SmallNode {
  public:
-  static constexpr i64 kMaxRows = 64;
+  static constexpr i64 kMaxRows = kMaxPairs;
   static constexpr i64 kMaxWeight = 255;  // sums are bytes
 
   explicit SmallNode(const Problem& p) : p_(p) {}
@@ -23,11 +23,11 @@ class SmallNode {
   struct Categories {
     RateOrder by_rate;
     u64 seen[4];  // bits of their codes
-    u64 gaps;     // rows
+    Bits gaps;    // rows
   };
 
   // Reads the rows of a subtree; returns their bits.
-  u64 load(const Block<u32>& block, i64 begin, i64 n) {
+  Bits load(const Block<u32>& block, i64 begin, i64 n) {
     block_ = &block;
     n_all_ = n;
     for (i64 i = 0; i < n; ++i) {
@@ -36,17 +36,17 @@ class SmallNode {
       label_[i] = static_cast<u8>(block.target.label[id]);
       count_[i] = block.target.count[id];
     }
-    bits_.resize(block.rows.bit_step * 64);
+    bits_.resize(block.rows.bit_step * 128);
     is_read_.assign(block.rows.bit_step, 0);
-    return ~u64{0} >> (64 - n);
+    return Bits::first(n);
   }
 
   // Turns to a node.
-  void enter(u64 rows, const i64* stats) {
+  void enter(const Bits& rows, const i64* stats) {
     rows_ = rows;
     stats_ = stats;
     n_ = 0;
-    each_bit(rows, [&](int i) { row_[n_++] = static_cast<u8>(i); });
+    rows.each([&](int i) { row_[n_++] = static_cast<u8>(i); });
     n_classes_ = 0;
     i64 left[kMaxByteClasses + 1];
     for (i32 k = 0; k < p_.targets.n_classes; ++k) {
@@ -83,16 +83,16 @@ class SmallNode {
   }
 
   // The rows above a cut, and the keys next to it.
-  u64 rows_above(i32 slot, i32 last, NextToCut& next) {
+  Bits rows_above(i32 slot, i32 last, NextToCut& next) {
     if (block_->rows.is_bit(slot)) {
       const std::vector<i32>& ends = p_.rows->features[slot].bin_end;
       next = {ends[0], ends[1]};
       return rows_ & bit_column(slot);
     }
-    u64 above = 0;
+    Bits above;
     for (i64 i = 0; i < n_; ++i) {
       const i32 key = keys_[row_[i]][slot];
-      above |= u64{key > last} << row_[i];
+      above.add(row_[i], key > last);
       next.see(key, key > last);
     }
     return above;
@@ -102,7 +102,7 @@ class SmallNode {
   void best_categories(const FeatureInfo& info, Categories& found, Candidate& best) {
     const u8* code = block_->codes[info.slot];
     found.by_rate.n = 0;
-    found.gaps = 0;
+    found.gaps = {};
     std::fill_n(found.seen, 4, 0);
     i64 gap[2] = {};
     for (i64 i = 0; i < n_; ++i) {
@@ -111,7 +111,7 @@ class SmallNode {
         found.seen[c / 64] |= u64{1} << c % 64;
         in_code_[2 * c + label_[r]] += count_[r];
       } else {
-        found.gaps |= u64{1} << r;
+        found.gaps.add(r);
         gap[label_[r]] += count_[r];
       }
     }
@@ -126,30 +126,30 @@ class SmallNode {
   }
 
   // The rows whose code has branch 1; gaps are not among them.
-  u64 rows_of(const FeatureInfo& info, const u8* branch) const {
+  Bits rows_of(const FeatureInfo& info, const u8* branch) const {
     const u8* code = block_->codes[info.slot];
-    u64 right = 0;
+    Bits right;
     for (i64 i = 0; i < n_; ++i) {
       const u32 r = row_[i], c = code[id_[r]];
-      right |= u64{c < info.n_codes && branch[c]} << r;
+      right.add(r, c < info.n_codes && branch[c]);
     }
     return right;
   }
 
   // Adds some rows to a stats vector.
-  void add_stats(u64 rows, i64* stats) const {
-    each_bit(rows, [&](int i) { stats[label_[i]] += count_[i]; });
+  void add_stats(const Bits& rows, i64* stats) const {
+    rows.each([&](int i) { stats[label_[i]] += count_[i]; });
   }
   // Whether some rows weigh more than the others of the node that are no gaps.
-  bool is_heavier(u64 rows, u64 gaps) const {
+  bool is_heavier(const Bits& rows, const Bits& gaps) const {
     const double all = totals_.all - static_cast<double>(weight_of(gaps));
     return static_cast<double>(2 * weight_of(rows)) > all;
   }
 
  private:
-  i64 weight_of(u64 rows) const {
+  i64 weight_of(const Bits& rows) const {
     i64 sum = 0;
-    each_bit(rows, [&](int i) { sum += count_[i]; });
+    rows.each([&](int i) { sum += count_[i]; });
     return sum;
   }
 
@@ -160,34 +160,33 @@ class SmallNode {
   }
 
   // The rows of the subtree that have the larger value of a binary feature.
-  u64 bit_column(i32 slot) {
+  Bits bit_column(i32 slot) {
     const RowCells& cells = block_->rows;
     const i64 bit = slot - cells.key_step, w = bit / 64;
-    u64* words = bits_.data() + w * 64;
+    u64* words = bits_.data() + w * 128;
+    const i64 n_words = n_all_ > 64 ? 128 : n_all_ > kFew ? 64 : 0;  // to be turned
     if (!is_read_[w]) {
       for (i64 i = 0; i < n_all_; ++i) words[i] = cells.bit_data[id_[i] * cells.bit_step + w];
-      if (n_all_ > kFew) {
-        std::fill(words + n_all_, words + 64, 0);
-        transpose_bits(words);
-      }
+      for (i64 i = n_all_; i < n_words; ++i) words[i] = 0;
+      for (i64 i = 0; i < n_words; i += 64) transpose_bits(words + i);
       is_read_[w] = 1;
     }
-    if (n_all_ > kFew) return words[bit % 64];
+    if (n_words) return {words[bit % 64], n_words > 64 ? words[64 + bit % 64] : 0};
     u64 column = 0;
     for (i64 i = 0; i < n_all_; ++i) column |= (words[i] >> bit % 64 & 1) << i;
-    return column;
+    return {column, 0};
   }
 
   Cut bit_cut(i32 slot) {
-    const u64 right = rows_ & bit_column(slot);
+    const Bits right = rows_ & bit_column(slot);
     Cut cut;
-    cut.constant = !right || right == rows_;
+    cut.constant = right.empty() || right == rows_;
     if (cut.constant) return cut;
     // What the side with fewer rows holds.
-    const bool is_left = 2 * std::popcount(right) > n_;
+    const bool is_left = 2 * right.count() > n_;
     i32 side[kMaxByteClasses], weight = 0;
     std::fill_n(side, n_classes_, 0);
-    each_bit(is_left ? rows_ ^ right : right, [&](int i) {
+    (is_left ? rows_.without(right) : right).each([&](int i) {
       side[place_[label_[i]]] += count_[i];
       weight += count_[i];
     });
@@ -237,7 +236,7 @@ class SmallNode {
   std::vector<u64> bits_;  // words of rows, or of features
   std::vector<u8> is_read_;
   // The node's.
-  u64 rows_ = 0;
+  Bits rows_;
   const i64* stats_ = nullptr;
   i64 n_ = 0, words_ = 0;
   u8 row_[kMaxRows], place_[kMaxByteClasses];

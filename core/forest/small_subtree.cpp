@@ -23,7 +23,7 @@ class RowsAsBits : public SmallSubtree {
 
   void grow(const Pending& root, NodeList& list) override {
     active_.assign(root.active->begin(), root.active->end());
-    const u64 rows = node_.load(*root.large, root.begin, root.size());
+    const Bits rows = node_.load(*root.large, root.begin, root.size());
     stack_.push_back({rows, root.path, root.record, root.depth, 0,
                       static_cast<i32>(root.active->size())});
     while (!stack_.empty()) {
@@ -37,7 +37,8 @@ class RowsAsBits : public SmallSubtree {
 
  private:
   struct Open {
-    u64 rows, path;
+    Bits rows;
+    u64 path;
     i64 record;
     i32 depth;
     i32 first, n_active;  // its list of features that may vary
@@ -85,7 +86,7 @@ class RowsAsBits : public SmallSubtree {
   }
 
   void apply(const Open& open, NodeList& list) {
-    u64 right, gaps = 0;
+    Bits right, gaps;
     split_.feature = best_.feature;
     split_.closed = p_.params.closed;
     split_.n_branches = 2;
@@ -99,11 +100,11 @@ class RowsAsBits : public SmallSubtree {
     }
     // Gaps go where they gain most, or where most weight goes.
     split_.gap_branch = best_.learned_gaps ? !best_.gaps_left : node_.is_heavier(right, gaps);
-    if (split_.gap_branch) right |= gaps;
-    list.set_split(open.record, split_, std::popcount(gaps));
+    if (split_.gap_branch) right = right | gaps;
+    list.set_split(open.record, split_, gaps.count());
     const i64 first = Children::add_children(list, open.record, 2);
-    const u64 rows[2] = {open.rows & ~right, right};
-    const int n[2] = {std::popcount(rows[0]), std::popcount(rows[1])}, small = n[0] > n[1];
+    const Bits rows[2] = {open.rows.without(right), right};
+    const int n[2] = {rows[0].count(), rows[1].count()}, small = n[0] > n[1];
     i64 *stats = list.stats_of(first + small), *rest = list.stats_of(first + !small);
     node_.add_stats(rows[small], stats);
     for (i32 k = 0; k < p_.n_stats; ++k) rest[k] = list.stats_of(open.record)[k] - stats[k];
@@ -120,9 +121,9 @@ class RowsAsBits : public SmallSubtree {
   }
 
   // Completes the split of a feature that is kept by row; the rows on its right.
-  u64 cut_rows(i32 slot) {
+  Bits cut_rows(i32 slot) {
     NextToCut next;
-    const u64 right = node_.rows_above(slot, static_cast<i32>(best_.cut), next);
+    const Bits right = node_.rows_above(slot, static_cast<i32>(best_.cut), next);
     split_.kind = SplitKind::breaks;
     split_.codes.clear();
     split_.branches.clear();
@@ -131,7 +132,7 @@ class RowsAsBits : public SmallSubtree {
   }
 
   // The same of categories.
-  u64 cut_categories(const FeatureInfo& info) {
+  Bits cut_categories(const FeatureInfo& info) {
     split_.kind = SplitKind::codes;
     split_.breaks.clear();
     split_.codes.clear();

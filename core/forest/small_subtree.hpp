@@ -1,10 +1,10 @@
-// Subtrees of a forest below nodes of at most 64 rows, for classes by Gini's index.
+// Subtrees of a forest below nodes of few rows, for classes by Gini's index.
 //
 // Most nodes of a full tree have a few rows, and what the growth loop does around the search of such a
-// node takes longer than the search. Here a node is a word, one bit per row of the subtree's root. A
-// binary feature is a word too, so that its sums are those of the bits they share; other features are
-// compared by pairs (choose/row_search.hpp), categories are counted (choose/table_scan.hpp). Splits are
-// those that the growth loop finds, to the bit.
+// node takes longer than the search. Here a node is a set of bits, one per row of the subtree's root. So
+// is a binary feature, whose sums are those of the bits they share; other features are compared by pairs
+// (choose/row_search.hpp), categories are counted (choose/table_scan.hpp). Splits are those that the
+// growth loop finds, to the bit.
 #pragma once
 
 #include <memory>
