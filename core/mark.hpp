@@ -6,8 +6,7 @@
 
 #include "choose/chooser.hpp"
 #include "choose/sorted.hpp"
-#include "choose/table_scan.hpp"
-#include "forest/row_matrix.hpp"
+#include "forest/move_rows.hpp"
 #include "partition.hpp"
 #include "problem.hpp"
 #include "route.hpp"
@@ -26,7 +25,7 @@ struct Chosen {
 
 class Marker {
  public:
-  Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser) {}
+  Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser), mover_(p, chooser) {}
 
   // Builds the Split of a candidate and marks the branch of every instance that it decides.
   template <class Id>
@@ -69,7 +68,7 @@ class Marker {
       if (c.kind == CandidateKind::only_gaps) split.closed = true;
       return;
     }
-    if (!move_categories(view, c, split, scratch)) mark_groups(view, c, split, scratch);
+    if (!mover_.move_categories(view, c, split, scratch)) mark_groups(view, c, split, scratch);
   }
 
   // By the keys of a feature that is kept by row.
@@ -86,7 +85,7 @@ class Marker {
     if (info.has_gaps || p_.params.gaps == GapPolicy::surrogate) {
       mark_by_key(view, info.slot, last, next, marked);
     } else {
-      move_rows(view, c, feature, info.slot, last, next, scratch);
+      mover_.move_rows(view, c, feature, info.slot, last, next, scratch);
     }
     split.kind = SplitKind::breaks;
     double cut = c.threshold;
@@ -118,123 +117,6 @@ class Marker {
       ++marked.count[right];
       marked.weight[right] += instance_weight(target, id);
     }
-  }
-
-  // Without gaps there is nothing left to decide: the instances go to their places at once, and
-  // the stats of the smaller branch are summed while its instances are at hand.
-  template <class Id>
-  void move_rows(const NodeView<Id>& view, const Candidate& c, const RowFeature& feature, i32 slot,
-                 i32 last, NextToCut& next, Scratch& scratch) const {
-    const RowCells& rows = view.block.rows;
-    Id* ids = view.block.ids + view.begin;
-    const i64 n = view.size();
-    i64 left;
-    if (rows.is_bit(slot)) {
-      next = {feature.bin_end[0], feature.bin_end[1]};
-      const BitColumn bits = rows.bits_of(slot);
-      left = partition_by(ids, n, scratch.bytes, [&](Id id) { return bits[id]; });
-    } else if (c.bin_below < 0) {
-      left = partition_by(ids, n, scratch.bytes, [&](Id id) {
-        const i32 key = rows.keys(id)[slot];
-        const bool right = key > last;
-        next.see(key, right);
-        return right;
-      });
-    } else if (feature.bins_are_values) {
-      next = {feature.bin_end[c.bin_below], feature.bin_end[c.bin_above]};
-      left = partition_bins(view, slot, scratch, [&](Id, u32 bin) {
-        return bin > static_cast<u32>(c.bin_below);
-      });
-    } else {
-      // The bins decide; keys are read only next to the cut.
-      const u32 below = static_cast<u32>(c.bin_below);
-      const u32 close = static_cast<u32>(c.bin_above) - below;
-      left = partition_bins(view, slot, scratch, [&](Id id, u32 bin) {
-        bool right = bin > below;
-        if (bin - below <= close) {
-          const i32 key = rows.keys(id)[slot];
-          right = key > last;
-          next.see(key, right);
-        }
-        return right;
-      });
-    }
-    end_move(view, left, scratch);
-  }
-
-  // Describes the branches of instances that were moved, the first `left` of them to the left.
-  template <class Id>
-  void end_move(const NodeView<Id>& view, i64 left, Scratch& scratch) const {
-    const Id* ids = view.block.ids + view.begin;
-    const i64 n = view.size();
-    Marked& marked = scratch.marked;
-    marked.moved = true;
-    marked.count = {left, n - left};
-    const i32 small = marked.summed = left <= n - left ? 0 : 1;
-    marked.stats.assign(p_.n_stats, 0);
-    const Id* begin = small ? ids + left : ids;
-    with_target_kind(p_, [&](auto classes, auto unit) {
-      for (const Id* id = begin; id < begin + marked.count[small]; ++id) {
-        add_instance<classes.value, unit.value>(p_, view.block.target, *id, marked.stats.data());
-      }
-    });
-    marked.weight[small] = p_.weight_of(marked.stats.data());
-    marked.weight[!small] = p_.weight_of(view.stats) - marked.weight[small];
-  }
-
-  // The same for categories of two classes by Gini's index: counts per code tell all, where gaps go too.
-  // False where there are no such counts.
-  template <class Id>
-  bool move_categories(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) const {
-    const FeatureInfo& info = p_.features[c.feature];
-    const bool is_cut = c.kind == CandidateKind::group_cut || c.kind == CandidateKind::only_gaps;
-    if (!p_.rows || !is_cut || info.code_bytes != 1 || p_.columns[c.feature].ordered ||
-        p_.params.random_cut || view.criterion.n_classes != 2 || view.criterion.factor ||
-        !view.block.target.count || !chooser_->is_gini()) {
-      return false;
-    }
-    const i64* count = class_counts(view, info, scratch);
-    if (!count) return false;
-    RateOrder by_rate;
-    for (u32 code = 0; code < info.n_codes; ++code) by_rate.add(code, count + 2 * i64{code});
-    u8 branch[257];
-    i64 weight[2] = {};
-    const i64 cut = c.kind == CandidateKind::only_gaps ? by_rate.n : c.cut;
-    for (i64 i = 0; i < by_rate.n; ++i) {
-      const i64 code = by_rate.order[i].code;
-      branch[code] = i >= cut;
-      weight[i >= cut] += count[2 * code] + count[2 * code + 1];
-    }
-    split.kind = SplitKind::codes;
-    for (i32 code = 0; code < static_cast<i32>(info.n_codes); ++code) {
-      if (!(count[2 * code] + count[2 * code + 1])) continue;
-      split.codes.push_back(code);
-      split.branches.push_back(branch[code]);
-    }
-    branch[info.n_codes] = c.learned_gaps ? !c.gaps_left : weight[1] > weight[0];
-    const u8* codes = view.block.codes[info.slot];
-    i64 gaps = 0;
-    const i64 left = partition_by(view.block.ids + view.begin, view.size(), scratch.bytes, [&](Id id) {
-      const u32 code = std::min(u32{codes[id]}, info.n_codes);
-      gaps += code == info.n_codes;
-      return branch[code] != 0;
-    });
-    Marked& marked = scratch.marked;
-    marked.reset(2);
-    scratch.is_wide = false;
-    end_move(view, left, scratch);
-    marked.gaps = gaps;
-    marked.weight.assign(weight, weight + 2);
-    return true;
-  }
-
-  // Goes by the bins of a feature, down its column where the node has most of the rows.
-  template <class Id, class Right>
-  static i64 partition_bins(const NodeView<Id>& view, i32 slot, Scratch& scratch, Right&& right) {
-    Id* ids = view.block.ids + view.begin;
-    const BinColumn bins = view.block.rows.bins_of(slot, view.size());
-    return partition_by(ids, view.size(), scratch.bytes,
-                        [&](Id id) { return right(id, bins[id]); });
   }
 
   // A branch per interval; a coded feature has its values in scratch.groups.
@@ -409,6 +291,7 @@ class Marker {
  private:
   const Problem& p_;
   Chooser* chooser_;
+  Mover mover_;
 };
 
 }  // namespace treewright
