@@ -29,9 +29,22 @@ class Assembler {
  public:
   Assembler(const Problem& p, Grown& grown) : p_(p), lists_(grown.lists) {}
 
-  FlatTree run() {
+  // Gives nodes their final ids.
+  void number() {
     link();
     if (p_.params.leaf_price >= 0 && cut_unpaid()) link();
+  }
+  // Then of each id, in order: f(its list, its record there, number of children).
+  template <class F>
+  void each_node(F&& f) const {
+    for (std::size_t id = 0; id < order_.size(); ++id) {
+      f(lists_[order_[id].list], order_[id].at, out_.n_children[id]);
+    }
+  }
+  i64 n_nodes() const { return static_cast<i64>(order_.size()); }
+
+  FlatTree run() {
+    number();
     trim();  // what growth left behind
     write_values();
     trim();

@@ -72,7 +72,7 @@ GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& s
                            ? static_cast<i32>(chosen.candidate.cut)
                            : !chosen.candidate.gaps_left;
   }
-  if (!gaps) return decision;
+  if (!gaps || scratch.marked.moved) return decision;
   for (i64 i = view.begin; i < view.end; ++i) {
     const Id id = block.ids[i];
     if (!undecided(id)) continue;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "forest/row_block.hpp"
+#include "forest/small_subtree.hpp"
 #include "ledger.hpp"
 #include "split_application.hpp"
 #include "split_search.hpp"
@@ -39,6 +40,9 @@ class Grower {
     with_block(root, [&](auto id) {
       children_.describe(*block_of<decltype(id)>(root), root, list);
     });
+    if (p_.rows && o_.chooser) {
+      small_ = small_subtrees(p_, *root.large, *o_.chooser, growth_.gain_unit);
+    }
     if (!is_terminal(p_, list, 0, 0)) {
       if (p_.params.max_leaves > 0) {
         best_first(std::move(root), list);
@@ -190,6 +194,11 @@ class Grower {
         drop(ledger.stays_leaf(node.record));
         continue;
       }
+      if (small_ && small_->takes(node, list.stats_of(node.record))) {
+        small_->grow(node, list);
+        growth_.poll(node.size());
+        continue;
+      }
       if (p_.rows) {
         move_near(p_, node.large, node.begin, node.end, *node.active, scratch);
       } else {
@@ -306,6 +315,7 @@ class Grower {
   Children children_{growth_};
   SplitSearch search_{growth_, tables_};
   SplitApplication application_{growth_, tables_, children_};
+  std::unique_ptr<SmallSubtree> small_;
   Grown grown_;
   std::mutex lists_lock_;
   TaskQueue<Subtree> queue_;

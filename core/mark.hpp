@@ -6,6 +6,7 @@
 
 #include "choose/chooser.hpp"
 #include "choose/sorted.hpp"
+#include "choose/table_scan.hpp"
 #include "forest/row_matrix.hpp"
 #include "partition.hpp"
 #include "problem.hpp"
@@ -21,16 +22,6 @@ struct Chosen {
   Split split;     // complete for Python choosers; built from the candidate otherwise
   bool external = false;
   std::vector<Surrogate> surrogates;  // of a Python chooser
-};
-
-// The keys next to a cut.
-struct NextToCut {
-  i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
-
-  void see(i32 key, bool right) {
-    below = std::max(below, right ? below : key);
-    above = std::min(above, right ? key : above);
-  }
 };
 
 class Marker {
@@ -78,7 +69,7 @@ class Marker {
       if (c.kind == CandidateKind::only_gaps) split.closed = true;
       return;
     }
-    mark_groups(view, c, split, scratch);
+    if (!move_categories(view, c, split, scratch)) mark_groups(view, c, split, scratch);
   }
 
   // By the keys of a feature that is kept by row.
@@ -103,10 +94,7 @@ class Marker {
       cut = kInf;
       split.closed = true;
     } else if (!p_.params.random_cut) {
-      cut = feature.kind == RowFeature::Keys::codes
-                ? coded_break(p_, c.feature, static_cast<u32>(next.below),
-                              static_cast<u32>(next.above))
-                : value_break(p_, c.feature, feature.value(next.below), feature.value(next.above));
+      cut = key_break(p_, c.feature, next);
     }
     split.breaks.assign(1, cut);
   }
@@ -171,6 +159,14 @@ class Marker {
         return right;
       });
     }
+    end_move(view, left, scratch);
+  }
+
+  // Describes the branches of instances that were moved, the first `left` of them to the left.
+  template <class Id>
+  void end_move(const NodeView<Id>& view, i64 left, Scratch& scratch) const {
+    const Id* ids = view.block.ids + view.begin;
+    const i64 n = view.size();
     Marked& marked = scratch.marked;
     marked.moved = true;
     marked.count = {left, n - left};
@@ -184,6 +180,52 @@ class Marker {
     });
     marked.weight[small] = p_.weight_of(marked.stats.data());
     marked.weight[!small] = p_.weight_of(view.stats) - marked.weight[small];
+  }
+
+  // The same for categories of two classes by Gini's index: counts per code tell all, where gaps go too.
+  // False where there are no such counts.
+  template <class Id>
+  bool move_categories(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) const {
+    const FeatureInfo& info = p_.features[c.feature];
+    const bool is_cut = c.kind == CandidateKind::group_cut || c.kind == CandidateKind::only_gaps;
+    if (!p_.rows || !is_cut || info.code_bytes != 1 || p_.columns[c.feature].ordered ||
+        p_.params.random_cut || view.criterion.n_classes != 2 || view.criterion.factor ||
+        !view.block.target.count || !chooser_->is_gini()) {
+      return false;
+    }
+    const i64* count = class_counts(view, info, scratch);
+    if (!count) return false;
+    RateOrder by_rate;
+    for (u32 code = 0; code < info.n_codes; ++code) by_rate.add(code, count + 2 * i64{code});
+    u8 branch[257];
+    i64 weight[2] = {};
+    const i64 cut = c.kind == CandidateKind::only_gaps ? by_rate.n : c.cut;
+    for (i64 i = 0; i < by_rate.n; ++i) {
+      const i64 code = by_rate.order[i].code;
+      branch[code] = i >= cut;
+      weight[i >= cut] += count[2 * code] + count[2 * code + 1];
+    }
+    split.kind = SplitKind::codes;
+    for (i32 code = 0; code < static_cast<i32>(info.n_codes); ++code) {
+      if (!(count[2 * code] + count[2 * code + 1])) continue;
+      split.codes.push_back(code);
+      split.branches.push_back(branch[code]);
+    }
+    branch[info.n_codes] = c.learned_gaps ? !c.gaps_left : weight[1] > weight[0];
+    const u8* codes = view.block.codes[info.slot];
+    i64 gaps = 0;
+    const i64 left = partition_by(view.block.ids + view.begin, view.size(), scratch.bytes, [&](Id id) {
+      const u32 code = std::min(u32{codes[id]}, info.n_codes);
+      gaps += code == info.n_codes;
+      return branch[code] != 0;
+    });
+    Marked& marked = scratch.marked;
+    marked.reset(2);
+    scratch.is_wide = false;
+    end_move(view, left, scratch);
+    marked.gaps = gaps;
+    marked.weight.assign(weight, weight + 2);
+    return true;
   }
 
   // Goes by the bins of a feature, down its column where the node has most of the rows.

@@ -38,7 +38,8 @@ class SplitApplication {
   void apply(Pending& node, Chosen& chosen, NodeList& list, bool shared, Scratch& scratch,
              std::vector<Pending>& children, FindLater* later = nullptr) {
     const NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
-    Split split;
+    Split& split = scratch.split;
+    split.reset();
     if (chosen.external) {
       split = std::move(chosen.split);
       marker_.mark_external(view, split, scratch);
@@ -71,8 +72,9 @@ class SplitApplication {
     branches.narrow = scratch.side.data();
     if (scratch.is_wide) branches.wide = scratch.wide.data();
     Id* ids = block.ids + node.begin;
-    std::vector<i64> sizes(split.n_branches + 1, 0);
-    if (gaps.count) {
+    std::vector<i64>& sizes = scratch.sizes;
+    sizes.assign(split.n_branches + 1, 0);
+    if (gaps.count && !scratch.marked.moved) {
       for (i64 i = 0; i < n; ++i) ++sizes[branches.of(ids[i])];
     } else {
       std::copy(scratch.marked.count.begin(), scratch.marked.count.end(), sizes.begin());
@@ -99,7 +101,8 @@ class SplitApplication {
     for (const Pending& kid : kids) children_.describe(block, kid, list);
     children_.bound(node, split, list, first, kids);
     for (const Pending& kid : kids) children_.clip(kid, list);
-    std::vector<bool> keep(split.n_branches);
+    std::vector<u8>& keep = scratch.keep;
+    keep.resize(split.n_branches);
     bool any = false, tables = gaps.surrogates_later && !later;
     for (i32 b = 0; b < split.n_branches; ++b) {
       keep[b] = kids[b].size() > 0 && !is_terminal(p_, list, first + b, node.depth + 1);
@@ -155,8 +158,9 @@ class SplitApplication {
 
   template <class Id>
   void move_entries(Pending& node, const Split& split, const Branches& branches,
-                    const std::vector<i64>& sizes, const std::vector<bool>& keep, bool two,
+                    const std::vector<i64>& sizes, const std::vector<u8>& keep, bool two,
                     bool shared, Scratch& scratch) {
+    if (!p_.n_sorted) return;
     Block<Id>& block = *block_of<Id>(node);
     const i64 n = node.size();
     std::vector<i32> move;

@@ -7,6 +7,7 @@
 
 #include "choose/chooser.hpp"
 #include "choose/groups.hpp"
+#include "forest/row_matrix.hpp"
 
 namespace treewright {
 
@@ -54,6 +55,15 @@ inline double coded_break(const Problem& p, i32 feature, u32 below, u32 above) {
   // Halfway, never on a category: one in the middle goes with those below.
   if (info.code_value.empty()) return static_cast<double>((below + above) / 2) + 0.5;
   return value_break(p, feature, info.code_value[below], info.code_value[above]);
+}
+
+// A break of a feature that is kept by row.
+inline double key_break(const Problem& p, i32 f, const NextToCut& next) {
+  const RowFeature& feature = p.rows->features[p.features[f].slot];
+  if (feature.kind == RowFeature::Keys::codes) {
+    return coded_break(p, f, static_cast<u32>(next.below), static_cast<u32>(next.above));
+  }
+  return value_break(p, f, feature.value(next.below), feature.value(next.above));
 }
 
 }  // namespace treewright

@@ -7,6 +7,7 @@
 #include "ask_python.hpp"
 #include "mark.hpp"
 #include "node_tables.hpp"
+#include "stopping.hpp"
 
 namespace treewright {
 
@@ -65,13 +66,7 @@ class SplitSearch {
       best = p_.rows ? best_of_rows(node, view, order.data() + i, 1, scratch)
                      : o_.chooser->best(view, order[i], scratch);
     }
-    if (best.kind == CandidateKind::none) return false;
-    const double noise = 1e-15 * best.scale * 8;
-    if (best.gain <= noise) {
-      if (!p_.params.zero_gain || best.gain < -noise) return false;
-      best.gain = 0;
-    }
-    if (best.gain * g_.gain_unit < p_.params.min_gain) return false;
+    if (!is_worth_it(p_.params, g_.gain_unit, best)) return false;
     chosen.candidate = best;
     return true;
   }

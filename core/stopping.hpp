@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "choose/chooser.hpp"
 #include "node_list.hpp"
 #include "problem.hpp"
 
@@ -44,6 +45,17 @@ inline bool is_pure(const Problem& p, const i64* stats) {
   const Params& q = p.params;
   return static_cast<double>(total - most) <=
          std::max(q.slack / p.weight_unit, q.pure_share * static_cast<double>(total));
+}
+
+// Whether the best split of a node is made. A gain that is nothing but rounding becomes 0.
+inline bool is_worth_it(const Params& q, double gain_unit, Candidate& best) {
+  if (best.kind == CandidateKind::none) return false;
+  const double noise = 1e-15 * best.scale * 8;
+  if (best.gain <= noise) {
+    if (!q.zero_gain || best.gain < -noise) return false;
+    best.gain = 0;
+  }
+  return !(best.gain * gain_unit < q.min_gain);
 }
 
 // Whether a node stays a leaf, whatever a search would find.

@@ -129,6 +129,21 @@ struct Split {
   std::vector<i32> codes, branches;
   std::vector<i32> term_feature;
   std::vector<double> term_weight;
+
+  // Makes it a leaf's again, and keeps the memory.
+  void reset() {
+    kind = SplitKind::leaf;
+    feature = -1;
+    closed = reversed = own_gap_branch = false;
+    n_branches = 0;
+    gap_branch = kGapStop;
+    gain = 0;
+    breaks.clear();
+    codes.clear();
+    branches.clear();
+    term_feature.clear();
+    term_weight.clear();
+  }
 };
 
 struct Surrogate {

@@ -88,8 +88,18 @@ struct Marked {
   }
 };
 
-// Buffers of the search of features that are kept by row.
+// The best cut of a feature that is kept by row.
+struct Cut {
+  bool found = false, constant = false;
+  i32 key = 0;
+  double gain = -kInf, scale = 0;
+  double threshold = 0;  // of a random cut
+  i32 bin_below = -1, bin_above = -1;
+};
+
+// Buffers of the search of such features.
 struct RowScratch {
+  std::vector<Cut> cuts;
   std::vector<i32> keys, tokens, sums;
   std::vector<double> score, totals, pair_totals, bin_sums;
   std::vector<u64> table, items, other, bit_sums;
@@ -106,6 +116,9 @@ struct Scratch {
   std::vector<Candidate> found, of_plain, of_wide;
   std::vector<i32> plain;                 // features that are searched together
   Marked marked;
+  Split split;                 // what a node is split by, the sizes of its branches
+  std::vector<i64> sizes;
+  std::vector<u8> keep;        // and which can be split again
   std::vector<u8> side;        // see NodeView; a thread's own, for siblings lie interleaved in it
   Groups groups;
   std::vector<u32> slot;       // code → group, valid where stamp matches
@@ -159,6 +172,8 @@ class Chooser {
   virtual bool picks() const { return false; }
   virtual i64 pick(const std::vector<Candidate>&) const { return -1; }
   virtual bool needs_gil() const { return false; }
+  // Whether gains are those of Gini's index.
+  virtual bool is_gini() const { return false; }
   // Gain of a split of a node's classes into pure children; no split gains more.
   virtual double most_gain(const i64*, const CriterionView&) const { return kInf; }
 };

@@ -16,12 +16,18 @@ struct ClassScore {
   }
 };
 
-__attribute__((always_inline)) inline double sum_of(Four x) { return (x[0] + x[1]) + (x[2] + x[3]); }
+// The sums of the parts of each of four.
+__attribute__((always_inline)) inline Four sums_of(Four a, Four b, Four c, Four d) {
+  const Four ab = shuffle<0, 4, 2, 6>(a, b) + shuffle<1, 5, 3, 7>(a, b);
+  const Four cd = shuffle<0, 4, 2, 6>(c, d) + shuffle<1, 5, 3, 7>(c, d);
+  return shuffle<0, 1, 4, 5>(ab, cd) + shuffle<2, 3, 6, 7>(ab, cd);
+}
 
 }  // namespace
 
-ClassTotals::ClassTotals(const i64* stats, i64 n, std::vector<double>& buffer) : weight(buffer) {
+void ClassTotals::set(const i64* stats, i64 n) {
   weight.assign((n + 3) / 4 * 4, 0);
+  all = squares = 0;
   for (i64 k = 0; k < n; ++k) {
     const double s = weight[k] = static_cast<double>(stats[k]);
     all += s;
@@ -38,12 +44,17 @@ double score_class_bins(const u32* bins, i64 n, const ClassTotals& totals, std::
   const i64 step = totals.step();
   for (i64 k = 0; k < step; k += 4) {
     const Four all = *reinterpret_cast<const Four*>(totals.weight.data() + k);
-    Four running = Four{};
-    for (i64 b = 0; b < n; ++b) {
-      running += four(reinterpret_cast<const i32*>(bins + b * step + k));
-      w[b] += sum_of(running);
-      left[b] += sum_of(running * running);
-      products[b] += sum_of(running * all);
+    Four last = Four{};
+    for (i64 b = 0; b < n; b += 4) {
+      const i32* here = reinterpret_cast<const i32*>(bins + b * step + k);
+      const Four r0 = last + four(here), r1 = r0 + four(here + step), r2 = r1 + four(here + 2 * step),
+                 r3 = last = r2 + four(here + 3 * step);
+      auto add = [&](double* to, Four sums) __attribute__((always_inline)) {
+        *reinterpret_cast<Four*>(to + b) += sums;
+      };
+      add(w, sums_of(r0, r1, r2, r3));
+      add(left, sums_of(r0 * r0, r1 * r1, r2 * r2, r3 * r3));
+      add(products, sums_of(r0 * all, r1 * all, r2 * all, r3 * all));
     }
   }
   const ClassScore score_of{totals.all, totals.squares};

@@ -15,13 +15,26 @@ struct ClassTotals {
   std::vector<double>& weight;  // of each class, then zeros up to a multiple of four
   double all = 0, squares = 0;
 
-  ClassTotals(const i64* stats, i64 n, std::vector<double>& buffer);
+  explicit ClassTotals(std::vector<double>& buffer) : weight(buffer) {}
+  ClassTotals(const i64* stats, i64 n, std::vector<double>& buffer) : weight(buffer) { set(stats, n); }
+  void set(const i64* stats, i64 n);
   i64 step() const { return static_cast<i64>(weight.size()); }
+};
+
+// From a score to a gain.
+struct ClassGain {
+  double all, base;
+
+  explicit ClassGain(const ClassTotals& totals) : all(totals.all), base(totals.squares / totals.all) {}
+  static constexpr double tie = 1e-14;
+  double gain(double score) const { return score - base; }
+  double scale() const { return all; }
 };
 
 // Both write a score per cut, −1 where a side is empty, and return the largest.
 
-// Cuts behind bin 0, 1, … n − 1, from the weights in each bin, step() of them. `sums` is a buffer.
+// Cuts behind bin 0, 1, … n − 1, from the weights in each bin, step() of them, and zeros for three bins
+// more. `sums` is a buffer.
 double score_class_bins(const u32* bins, i64 n, const ClassTotals& totals, std::vector<double>& sums,
                         double* score);
 

@@ -48,6 +48,7 @@ class Exhaustive : public Chooser {
   void order_groups(const CriterionView& view, const Problem& p, Groups& groups) override {
     order_by_profile(view, p, groups);
   }
+  bool is_gini() const override { return std::is_same_v<C, Gini>; }
   double most_gain(const i64* stats, const CriterionView& view) const override {
     if constexpr (C::classes && !requires { C::pairwise; }) {
       if (view.n_classes > 32) return kInf;

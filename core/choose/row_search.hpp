@@ -22,14 +22,6 @@ inline u64 item_of(i32 key, u32 payload) {
 inline i32 item_key(u64 item) { return static_cast<i32>(static_cast<u32>(item >> 32) ^ 0x80000000u); }
 inline bool same_key(u64 a, u64 b) { return (a ^ b) >> 32 == 0; }
 
-struct Cut {
-  bool found = false, constant = false;
-  i32 key = 0;
-  double gain = -kInf, scale = 0;
-  double threshold = 0;  // of a random cut
-  i32 bin_below = -1, bin_above = -1;
-};
-
 // The bins next to a cut behind bin `at`; count(b) rows are in bin b.
 template <class Count>
 void set_bins(Cut& cut, i64 at, Count&& count) {
@@ -99,6 +91,9 @@ struct Search {
         min_leaf(std::max<i64>(p.params.min_leaf, 1)), exact(p.exact_rows) {}
 
   const u32* ids() const { return node.block.ids + node.begin; }
+  auto keys_of(i32 slot) const {
+    return [this, slot, id = ids()](i64 i) { return cells.keys(id[i])[slot]; };
+  }
   const RowFeature& feature(i32 f) const { return rows.features[p.features[f].slot]; }
 
   u32 payload(u32 row) const {
@@ -280,29 +275,30 @@ struct Search {
   }
 };
 
-// Largest nodes that are compared by pairs.
+// Largest nodes that are compared by pairs, and most classes of which sums are kept in bytes.
 constexpr i64 kMaxPairs = 96;
+constexpr i64 kMaxByteClasses = 64;
 
-// The best cuts of the features of a small node, without a sort: what lies on the left of each row
+// The best cuts of the features of a node of n rows, without a sort: what lies on the left of each row
 // comes from comparing its key with all others. A row's class and count are in `words` tokens of
 // s.tokens, those of all rows together.
 class PairCuts {
  public:
   static constexpr i64 kStep = kMaxPairs + kRoom;
 
-  PairCuts(Search& search, i64 words) : search_(search), words_(words) {
-    search.s.keys.resize(kStep);
-    search.s.sums.resize(words * kStep);
-    search.s.score.resize(kMaxBins + kRoom);
+  // `top` is the best score of earlier features.
+  PairCuts(RowScratch& scratch, i64 n, i64 words, double& top)
+      : s(scratch), n(n), words_(words), top_(top) {
+    s.keys.resize(kStep);
+    s.sums.resize(words * kStep);
+    s.score.resize(kMaxBins + kRoom);
   }
 
-  // score() writes the scores of the sums in s.sums and returns the largest.
-  template <class Sums, class Score>
-  Cut best(i32 slot, const Sums& sums, Score&& score) {
-    RowScratch& s = search_.s;
-    const i64 n = search_.n;
-    const u32* id = search_.ids();
-    for (i64 i = 0; i < n; ++i) s.keys[i] = search_.cells.keys(id[i])[slot];
+  // key(i) is that of the i-th row; score() writes the scores of the sums in s.sums and returns the
+  // largest.
+  template <class Key, class Sums, class Score>
+  Cut best(Key&& key, const Sums& sums, Score&& score) {
+    for (i64 i = 0; i < n; ++i) s.keys[i] = key(i);
     for (i64 w = 0; w < words_; ++w) {
       i32* out = s.sums.data() + w * kStep;
       sums_by_pairs(s.keys.data(), s.tokens.data() + w * kStep, n, out);
@@ -327,9 +323,9 @@ class PairCuts {
   }
 
  private:
-  Search& search_;
-  i64 words_;
-  double top_ = -1;
+  RowScratch& s;
+  i64 n, words_;
+  double& top_;
 };
 
 }  // namespace treewright

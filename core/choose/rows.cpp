@@ -23,7 +23,7 @@ class ManyClasses {
     }
     base_ = static_cast<double>(right_squares_) / static_cast<double>(all_);
   }
-  static constexpr double tie = 1e-14;
+  static constexpr double tie = ClassGain::tie;
   void add(u32 payload) { move(payload >> 8, payload & 255); }
   // What a bin holds of each class: the weight in the lower half.
   void add_bin(const u64* counts) {
@@ -85,8 +85,6 @@ class Numbers {
 
 // Two classes come here too where leaves must have several rows.
 struct ManyClassSearch : Search {
-  static constexpr i64 kMaxByteClasses = 64;
-
   Scratch& scratch;
   i64 width;
   ManyClassSearch(const NodeView<u32>& view, Scratch& all_scratch)
@@ -97,14 +95,15 @@ struct ManyClassSearch : Search {
     sum_bits(features, m, width, [&](u64* sums, u32 row) {
       sums[t.label[row]] += (u64{1} << 32) + t.count[row];
     });
-    const ManyClasses whole(node, scratch);
     const ClassTotals totals(node.stats, width, s.totals), few = make_tokens();
-    PairCuts pairs(*this, few.step() / 4);
+    const ClassGain whole(totals);
+    double top = -1;
+    PairCuts pairs(s, n, few.step() / 4, top);
     each(features, m, out, [&](i32 slot, i32 k) { return by_bit(slot, s.bit_sums.data() + k * width); },
          [&](i32 slot) { return by_bins(slot, totals, whole); },
          [&](i32 slot) {
            if (!few.step()) return scan_items(slot, ManyClasses(node, scratch));
-           return pairs.best(slot, whole, [&] {
+           return pairs.best(keys_of(slot), whole, [&] {
              return score_class_bytes(s.sums.data(), PairCuts::kStep, n, few, s.score.data());
            });
          });
@@ -151,13 +150,13 @@ struct ManyClassSearch : Search {
     }
   }
 
-  Cut by_bins(i32 slot, const ClassTotals& totals, const ManyClasses& whole) {
+  Cut by_bins(i32 slot, const ClassTotals& totals, const ClassGain& whole) {
     const RowFeature& f = rows.features[slot];
     const TargetArrays& t = node.block.target;
     const BinColumn bins = cells.bins_of(slot, n);
     const i64 n_bins = f.n_bins(), step = totals.step();
     const u32* id = ids();
-    s.counts.assign(n_bins * step, 0);
+    s.counts.assign((n_bins + 3) * step, 0);
     for (i64 i = 0; i < n; ++i) s.counts[bins[id[i]] * step + t.label[id[i]]] += t.count[id[i]];
     s.score.resize(kMaxBins + kRoom);
     double best = score_class_bins(s.counts.data(), n_bins, totals, s.bin_sums, s.score.data());
@@ -168,7 +167,7 @@ struct ManyClassSearch : Search {
     if (!cut.found) return cut;
     cut.gain = whole.gain(best);
     cut.scale = whole.scale();
-    const double bar = best * (1 - ManyClasses::tie);
+    const double bar = best * (1 - ClassGain::tie);
     i64 at = 0;
     while (s.score[at] < bar) ++at;
     cut.key = f.bin_end[at];

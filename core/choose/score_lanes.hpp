@@ -17,6 +17,16 @@ __attribute__((always_inline)) static inline Four pick(FourWords mask, Four a, F
                                 (reinterpret_cast<FourWords>(b) & ~mask));
 }
 
+// Parts of a (0 … 3) and b (4 … 7).
+template <int... I>
+__attribute__((always_inline)) static inline Four shuffle(Four a, Four b) {
+#if defined(__clang__)
+  return __builtin_shufflevector(a, b, I...);
+#else
+  return __builtin_shuffle(a, b, FourWords{I...});
+#endif
+}
+
 // Writes scores four at a time, the last of them beyond n, and returns the largest.
 template <class At>
 __attribute__((always_inline)) static inline double best_score(i64 n, double* score, At&& at) {

@@ -22,14 +22,22 @@ const i64* class_counts(const NodeView<Id>& node, const FeatureInfo& info, Scrat
   const std::size_t size = 2 * (static_cast<std::size_t>(info.n_codes) + 1);
   const TargetArrays& target = node.block.target;
   if (target.count) {
-    scratch.dense.assign(size, 0);
+    // Two tables are taken in turn (see count_pairs).
+    scratch.dense.assign(2 * size, 0);
+    i64 *table = scratch.dense.data(), *other = table + size;
     const u8* code = node.block.codes[info.slot];
-    for (i64 i = node.begin; i < node.end; ++i) {
-      const Id id = node.block.ids[i];
+    auto add = [&](i64* to, Id id) {
       const u32 at = std::min(u32{code[id]}, info.n_codes);
-      scratch.dense[2 * at + target.label[id]] += target.count[id];
+      to[2 * at + target.label[id]] += target.count[id];
+    };
+    i64 i = node.begin;
+    for (; i + 1 < node.end; i += 2) {
+      add(table, node.block.ids[i]);
+      add(other, node.block.ids[i + 1]);
     }
-    return scratch.dense.data();
+    if (i < node.end) add(table, node.block.ids[i]);
+    for (std::size_t k = 0; k < size; ++k) table[k] += other[k];
+    return table;
   }
   scratch.dense.resize(size);
   fill_table(node.problem, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);
@@ -79,9 +87,8 @@ class ClassCuts {
   BestRatio ratio_{kTie};
 };
 
-// Categories by rate; of equal ones the later first, as order_by_profile has them. Gaps that take
-// part are behind the last category first, then before the first one. Returns the number of categories.
-inline i32 cut_by_rate(const i64* count, u32 n_codes, bool with_gaps, ClassCuts& cuts) {
+// Categories by rate; of equal ones the later first, as order_by_profile has them.
+struct RateOrder {
   struct Category {
     double rate;
     u32 code;
@@ -91,25 +98,39 @@ inline i32 cut_by_rate(const i64* count, u32 n_codes, bool with_gaps, ClassCuts&
   };
   Category order[256];
   i32 n = 0;
-  for (u32 c = 0; c < n_codes; ++c) {
-    const i64 here = count[2 * c] + count[2 * c + 1];
-    if (!here) continue;
-    const Category category{static_cast<double>(count[2 * c + 1]) / static_cast<double>(here), c};
+
+  void add(u32 code, const i64* count) {
+    const i64 here = count[0] + count[1];
+    if (!here) return;
+    const Category category{static_cast<double>(count[1]) / static_cast<double>(here), code};
     i32 at = n++;
     for (; at > 0 && category.before(order[at - 1]); --at) order[at] = order[at - 1];
     order[at] = category;
   }
+};
+
+// The best cut of categories without an order of their own, from the counts of the node and per code.
+// Learned gaps are behind the last category first, then before the first one; others take no part.
+inline void cut_by_rate(const RateOrder& by_rate, const i64* stats, const i64* count, const i64* gap,
+                        bool learned, i64 min_leaf, Candidate& best) {
+  const bool with_gaps = learned && (gap[0] || gap[1]);
+  const i64 zeros = stats[0] - (with_gaps ? 0 : gap[0]), ones = stats[1] - (with_gaps ? 0 : gap[1]);
+  ClassCuts cuts(zeros + ones, ones, min_leaf);
   auto pass = [&](i32 end) {
     for (i32 i = 0; i < end; ++i) {
-      if (!cuts.add(count[2 * order[i].code], count[2 * order[i].code + 1])) break;
+      const i64* here = count + 2 * i64{by_rate.order[i].code};
+      if (!cuts.add(here[0], here[1])) break;
     }
   };
-  pass(with_gaps ? n : n - 1);
+  pass(with_gaps ? by_rate.n : by_rate.n - 1);
   if (with_gaps) {
-    cuts.start_with(count[2 * n_codes], count[2 * n_codes + 1]);
-    pass(n - 1);
+    cuts.start_with(gap[0], gap[1]);
+    pass(by_rate.n - 1);
   }
-  return n;
+  cuts.keep(best);
+  if (!with_gaps || best.kind == CandidateKind::none) return;
+  best.learned_gaps = true;
+  if (!best.gaps_left && best.cut == by_rate.n) best.kind = CandidateKind::only_gaps;
 }
 
 // False where there is more to the feature.
@@ -135,24 +156,17 @@ bool scan_table(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scra
   const i64* gap = count + 2 * i64{info.n_codes};
   const bool any_gap = gap[0] || gap[1];
   if (any_gap && (own_branch || (learned && column.ordered))) return false;
-  if (any_gap && learned) {
-    ClassCuts cuts(node.stats[0] + node.stats[1], node.stats[1], admission.min_leaf);
-    const i32 n_categories = cut_by_rate(count, info.n_codes, true, cuts);
-    cuts.keep(best);
-    if (best.kind == CandidateKind::none) return true;
-    best.learned_gaps = true;
-    if (!best.gaps_left && best.cut == n_categories) best.kind = CandidateKind::only_gaps;
+  if (!column.ordered) {
+    RateOrder by_rate;
+    for (u32 c = 0; c < info.n_codes; ++c) by_rate.add(c, count + 2 * i64{c});
+    cut_by_rate(by_rate, node.stats, count, gap, learned, admission.min_leaf, best);
     return true;
   }
   ClassCuts cuts(node.stats[0] + node.stats[1] - gap[0] - gap[1], node.stats[1] - gap[1],
                  admission.min_leaf);
-  if (column.ordered) {
-    for (u32 c = 0; c < info.n_codes; ++c) {
-      const i64* here = count + 2 * i64{c};
-      if (here[0] + here[1] && !cuts.add(here[0], here[1])) break;
-    }
-  } else {
-    cut_by_rate(count, info.n_codes, false, cuts);
+  for (u32 c = 0; c < info.n_codes; ++c) {
+    const i64* here = count + 2 * i64{c};
+    if (here[0] + here[1] && !cuts.add(here[0], here[1])) break;
   }
   cuts.keep(best);
   return true;

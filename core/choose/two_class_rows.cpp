@@ -5,9 +5,10 @@ namespace {
 
 struct TwoClassSearch : Search {
   static constexpr i64 kStep = kMaxBins + kRoom;
+  static constexpr i64 kTurns = 768;  // rows from which a second table pays
   i64 all, ones;
   std::vector<i32>& running = s.tokens;
-  std::vector<Cut> cuts;
+  std::vector<Cut>& cuts = s.cuts;
   std::vector<Candidate>& of_wide;
 
   TwoClassSearch(const NodeView<u32>& view, i32 class_0, i32 class_1, Scratch& scratch)
@@ -57,9 +58,11 @@ struct TwoClassSearch : Search {
       const i32 c = t.count[id[i]];
       s.tokens[i] = c | (is_one(id[i]) ? c << 16 : 0);
     }
-    PairCuts cuts_of(*this, 1);
+    double top = -1;
+    PairCuts cuts_of(s, n, 1, top);
     for (i32 k = 0; k < m; ++k) {
-      const Cut cut = cuts_of.best(p.features[features[k]].slot, TwoClasses(all, ones), [&] {
+      const i32 slot = p.features[features[k]].slot;
+      const Cut cut = cuts_of.best(keys_of(slot), TwoClasses(all, ones), [&] {
         return score_packed(s.sums.data(), n, totals(), s.score.data());
       });
       write(cut, features[k], out[k]);
@@ -67,19 +70,29 @@ struct TwoClassSearch : Search {
   }
 
   void by_bins(const i32* features, i32 m, Candidate* out) {
-    s.table.assign(static_cast<std::size_t>(m) * (kMaxBins + 1), 0);
+    constexpr i64 kSize = kMaxBins + 1;
+    // Two tables of a feature are taken in turn where the rows are worth it, so that a run of one bin
+    // does not wait for its own last store.
+    const i64 turn = n >= kTurns ? m * kSize : 0;
+    s.table.assign(m * kSize + turn, 0);
     u64 tokens[kChunk];
     each_chunk([&](const u32* id, i64 count) {
       for (i64 i = 0; i < count; ++i) tokens[i] = token(id[i]);
       for (i32 k = 0; k < m; ++k) {
-        u64* table = s.table.data() + k * (kMaxBins + 1);
+        u64 *table = s.table.data() + k * kSize, *other = table + turn;
         const BinColumn bins = cells.bins_of(p.features[features[k]].slot, n);
-        for (i64 i = 0; i < count; ++i) table[bins[id[i]]] += tokens[i];
+        i64 i = 0;
+        for (; i + 1 < count; i += 2) {
+          table[bins[id[i]]] += tokens[i];
+          other[bins[id[i + 1]]] += tokens[i + 1];
+        }
+        if (i < count) table[bins[id[i]]] += tokens[i];
       }
     });
+    for (i64 b = 0; b < turn; ++b) s.table[b] += s.table[turn + b];
     running.resize(m * 2 * kStep);
     s.score.resize(kStep);
-    cuts.resize(m);
+    cuts.assign(m, {});
     double bar = -1;
     for (i32 k = 0; k < m; ++k) {
       cuts[k] = scan_bins(k, feature(features[k]));

@@ -30,17 +30,21 @@ struct CompactForest {
 
   i64 n_trees() const { return static_cast<i64>(node_offset.size()) - 1; }
 
-  // Appends a tree; `t` is read and dropped part by part.
-  void add(const FlatTree& t, bool classes, i32 width, i32 n_features) {
-    const i64 n = static_cast<i64>(t.first_child.size());
-    importance.resize(importance.size() + n_features, 0);
-    double* gains = importance.data() + importance.size() - n_features;
-    for (i64 i = 0; i < n; ++i) {
-      n_children.push_back(t.n_children[i]);
-      t.n_children[i] ? add_inner(t, i, gains) : add_leaf(t, i, classes, width);
-    }
-    clipped.insert(clipped.end(), t.clipped.begin(), t.clipped.end());
-    node_offset.push_back(node_offset.back() + n);
+  // Appends a tree.
+  void add(const Problem& p, Grown& grown) {
+    Assembler nodes(p, grown);
+    nodes.number();
+    importance.resize(importance.size() + p.n_features(), 0);
+    double* gains = importance.data() + importance.size() - p.n_features();
+    nodes.each_node([&](const NodeList& list, i64 at, i32 count) {
+      n_children.push_back(count);
+      count ? add_inner(list.splits, list.inner[list[at].inner], list[at].inner, gains)
+            : add_leaf(p, list, at);
+      if (p.is_classification()) {
+        clipped.insert(clipped.end(), list.values_of(at), list.values_of(at) + list.n_values);
+      }
+    });
+    node_offset.push_back(node_offset.back() + nodes.n_nodes());
     inner_offset.push_back(static_cast<i64>(feature.size()));
   }
 
@@ -78,39 +82,38 @@ struct CompactForest {
   }
 
  private:
-  void add_inner(const FlatTree& t, i64 i, double* gains) {
-    const FlatSplits& s = t.splits;
+  void add_inner(const FlatSplits& s, const InnerRecord& r, i64 i, double* gains) {
     feature.push_back(s.feature[i]);
-    gap_branch.push_back(t.gap_branch[i]);
-    n_gaps.push_back(t.n_gaps[i]);
-    gain.push_back(t.gain[i]);
+    gap_branch.push_back(r.gap_branch);
+    n_gaps.push_back(r.n_gaps);
+    gain.push_back(r.gain);
     kind.push_back(s.kind[i]);
     closed.push_back(s.closed[i]);
     n_breaks.push_back(static_cast<i32>(s.break_offset[i + 1] - s.break_offset[i]));
     n_codes.push_back(static_cast<i32>(s.code_offset[i + 1] - s.code_offset[i]));
-    breaks.insert(breaks.end(), s.breaks.begin() + s.break_offset[i],
-                  s.breaks.begin() + s.break_offset[i + 1]);
-    codes.insert(codes.end(), s.codes.begin() + s.code_offset[i],
-                 s.codes.begin() + s.code_offset[i + 1]);
-    branches.insert(branches.end(), s.branches.begin() + s.code_offset[i],
-                    s.branches.begin() + s.code_offset[i + 1]);
-    gains[s.feature[i]] += t.gain[i];
+    auto add_part = [&](auto& to, const auto& from, const std::vector<i64>& offset) {
+      for (i64 k = offset[i]; k < offset[i + 1]; ++k) to.push_back(from[k]);
+    };
+    add_part(breaks, s.breaks, s.break_offset);
+    add_part(codes, s.codes, s.code_offset);
+    add_part(branches, s.branches, s.code_offset);
+    gains[s.feature[i]] += r.gain;
   }
 
-  void add_leaf(const FlatTree& t, i64 i, bool classes, i32 width) {
-    leaf_samples.push_back(static_cast<i32>(t.n_samples[i]));
-    const double* value = t.value.data() + i * width;
-    if (!classes) {
-      leaf_value.insert(leaf_value.end(), value, value + width);
-      leaf_weight.push_back(t.weight[i]);
-      leaf_impurity.push_back(t.impurity[i]);
+  void add_leaf(const Problem& p, const NodeList& list, i64 at) {
+    leaf_samples.push_back(list[at].n_samples);
+    const i64* stats = list.stats_of(at);
+    if (!p.is_classification()) {
+      leaf_value.insert(leaf_value.end(), list.values_of(at), list.values_of(at) + list.n_values);
+      leaf_weight.push_back(static_cast<double>(p.weight_of(stats)) * p.weight_unit);
+      leaf_impurity.push_back(list[at].impurity);
       return;
     }
     i32 count = 0;
-    for (i32 k = 0; k < width; ++k) {
-      if (value[k] == 0) continue;
+    for (i32 k = 0; k < list.n_stats; ++k) {
+      if (!stats[k]) continue;
       pair_class.push_back(k);
-      pair_weight.push_back(value[k]);
+      pair_weight.push_back(static_cast<double>(stats[k]) * p.weight_unit);
       ++count;
     }
     leaf_classes.push_back(count);

@@ -160,10 +160,7 @@ class ForestGrower {
     Finished done;
     try {
       Grown grown = grow(p, o);
-      const FlatTree flat = assemble(p, grown);
-      const bool classes = p.is_classification();
-      done.tree.add(flat, classes, classes ? p.targets.n_classes : p.targets.n_outputs,
-                    p.n_features());
+      done.tree.add(p, grown);
       done.out_of_bag = plan_.oob.ask(p, done.tree, arena.counts);
       hand_in(i, std::move(done));
       if (thread == 0) report();

@@ -5,11 +5,12 @@
 #include "../philox.hpp"
 #include "../sort.hpp"
 #include "../threads.hpp"
+#include "bits.hpp"
 
 namespace treewright {
 namespace {
 
-constexpr i64 kTile = 512;       // rows that are read together, so that lines are used whole
+constexpr i64 kTile = 128;       // rows that are read together, so that lines are used whole
 constexpr i64 kSample = 1 << 15; // rows that the bins are made from
 
 using Keys = RowFeature::Keys;
@@ -100,9 +101,14 @@ struct FewValues {
   void see(const Column& column, i64 begin, i64 end) {
     with_cell_type(column, [&](auto type) {
       using Cell = decltype(type);
-      for (i64 row = begin; n <= 2 && row < end; ++row) {
-        see(static_cast<double>(*reinterpret_cast<const Cell*>(column.at(row))));
-      }
+      auto cell = [&](i64 row) { return *reinterpret_cast<const Cell*>(column.at(row)); };
+      i64 row = begin;
+      for (; n < 2 && row < end; ++row) see(static_cast<double>(cell(row)));
+      if (n != 2) return;
+      const Cell first = static_cast<Cell>(value[0]), second = static_cast<Cell>(value[1]);
+      bool other = false;
+      for (; row < end; ++row) other |= (cell(row) != first) & (cell(row) != second);
+      if (other) n = 3;
     });
   }
   void join(const FewValues& other) {
@@ -281,20 +287,31 @@ void RowMatrix::make_bins(const std::vector<Column>& table, int n_threads) {
   });
 }
 
+// 64 rows at a time: a word per column, then turned into one per row.
 void RowMatrix::fill_bits(const std::vector<Column>& table, i64 start, i64 count) {
-  std::fill_n(bits_ + start * bit_step_, count * bit_step_, 0);
-  for (i32 bit = 0; bit < n_binary(); ++bit) {
-    const RowFeature& feature = features[width() + bit];
-    const Column& column = table[feature.column];
-    const double high = feature.value(feature.bin_end[1]);
-    u64* word = bits_ + start * bit_step_ + bit / 64;
-    with_cell_type(column, [&](auto type) {
-      using Cell = decltype(type);
-      for (i64 i = 0; i < count; ++i) {
-        const Cell x = *reinterpret_cast<const Cell*>(column.at(start + i));
-        word[i * bit_step_] |= u64{x == static_cast<Cell>(high)} << bit % 64;
+  u64 block[64];
+  for (i64 word = 0; word < bit_step_; ++word) {
+    const i64 n_bits = std::min<i64>(n_binary() - 64 * word, 64);
+    for (i64 begin = start; begin < start + count; begin += 64) {
+      const i64 n = std::min<i64>(start + count - begin, 64);
+      std::fill_n(block, 64, 0);
+      for (i64 bit = 0; bit < n_bits; ++bit) {
+        const RowFeature& feature = features[width() + 64 * word + bit];
+        const Column column = table[feature.column];
+        const double high = feature.value(feature.bin_end[1]);
+        with_cell_type(column, [&](auto type) {
+          using Cell = decltype(type);
+          u64 is_high = 0;
+          for (i64 i = 0; i < n; ++i) {
+            const Cell x = *reinterpret_cast<const Cell*>(column.at(begin + i));
+            is_high |= u64{x == static_cast<Cell>(high)} << i;
+          }
+          block[bit] = is_high;
+        });
       }
-    });
+      transpose_bits(block);
+      for (i64 i = 0; i < n; ++i) bits_[(begin + i) * bit_step_ + word] = block[i];
+    }
   }
 }
 

@@ -59,6 +59,16 @@ struct RowFeature {
   i32 last_left(double t, bool closed) const;
 };
 
+// The keys next to a cut.
+struct NextToCut {
+  i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
+
+  void see(i32 key, bool right) {
+    below = std::max(below, right ? below : key);
+    above = std::min(above, right ? key : above);
+  }
+};
+
 class RowMatrix {
  public:
   // Reads the columns listed in `columns`; a forest's rows are those of the table.

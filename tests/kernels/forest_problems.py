@@ -54,6 +54,21 @@ def mixed_problem(seed: int, target: Target, n: int = 600, gaps: bool = True) ->
     return table_of(columns, {3: 5}), _target_of(score, target)
 
 
+def nominal_problem(seed: int, n: int = 900) -> tuple:
+    """Two classes, categories with gaps, few and many, and numbers without."""
+    rng = np.random.default_rng(seed)
+    sizes = {0: 3, 1: 40, 2: 200, 4: 2}
+    columns = [rng.integers(0, sizes.get(i, 9), n).astype(np.int32) for i in range(5)]
+    columns[3] = np.round(rng.standard_normal(n) * 4)
+    score = columns[0] + np.sin(columns[1]) + 0.3 * columns[3] * (columns[4] == 1)
+    for i in (0, 1, 4):
+        gap = rng.random(n) < 0.15
+        columns[i][gap] = -1
+        score = score + 0.5 * gap
+    score = score + rng.normal(scale=0.7, size=n)
+    return table_of(columns, sizes), _target_of(score, TWO)
+
+
 def binary_problem(seed: int, target: Target, n: int = 600) -> tuple:
     """Two numbers among more columns of two values than a word has bits; most are rare."""
     rng = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ from tests.kernels.forest_problems import (
     binary_problem,
     laid_out,
     mixed_problem,
+    nominal_problem,
     plain_problem,
 )
 from treewright.data.schema import Target
@@ -174,6 +175,45 @@ def test_categories_of_few_rows_and_their_gaps_are_cut_as_in_trees(missing: Any)
     plan = ForestPlan(6, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
     fast = _grow_in_core(table, y, recipe, plan, TWO, None, None).forest
     slow = _grow_one_by_one(table, y, recipe, plan, TWO, None, None).forest
+    same_trees(fast, slow)
+
+
+@pytest.mark.parametrize("missing", ["learned", "majority"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"max_features": 2, "redraw": False},
+        {"max_depth": 7},
+        {"min_samples_split": 9},
+        {"min_gain": 1e-3},
+        {"zero_gain": False},
+    ],
+)
+def test_small_subtrees_with_categories_are_those_of_trees(
+    missing: Any, options: dict[str, Any]
+) -> None:
+    table, y = nominal_problem(3)
+    recipe = Recipe("gini", missing=missing, **options)
+    plan = ForestPlan(4, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
+    fast = _grow_in_core(table, y, recipe, plan, TWO, None, None).forest
+    slow = _grow_one_by_one(table, y, recipe, plan, TWO, None, None).forest
+    same_trees(fast, slow)
+
+
+@pytest.mark.parametrize("n_classes", [3, 7, 64, 65])
+@pytest.mark.parametrize("n_rows", [3, 16, 17, 64, 65, 96, 97, 400])
+@pytest.mark.parametrize("draws", [1, 12])
+def test_small_subtrees_of_any_size(n_classes: int, n_rows: int, draws: int) -> None:
+    # rows that are drawn often weigh more than sums of small nodes can hold
+    target = Target("y", tuple(f"c{k}" for k in range(n_classes)))
+    table, y = binary_problem(n_rows, target, n=n_rows)
+    # columns that are constant in a sample would not be drawn for a single tree
+    options: dict[str, Any] = {"max_features": 9, "redraw": False} if draws > 1 else {}
+    recipe = Recipe("gini", **options)
+    plan = ForestPlan(4, seed=9, sampling=Sampling(draws * n_rows), tree_method="exact")
+    fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
+    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
     same_trees(fast, slow)
 
 

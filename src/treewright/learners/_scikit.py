@@ -14,7 +14,16 @@ __all__ = ["LogProbabilityMixin", "TableInputMixin"]
 
 
 class TableInputMixin:
-    """Tags of the input: any table, with gaps and categories."""
+    """Names of parameters, and tags of the input: any table, with gaps and categories."""
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn reads the signature every time, which is a good part of a small fit
+        known: list[str] | None = cls.__dict__.get("_param_names")
+        if known is None:
+            known = super()._get_param_names()  # type: ignore[misc]
+            cls._param_names = known  # type: ignore[attr-defined]
+        return list(known)
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]

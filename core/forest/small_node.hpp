@@ -1,0 +1,251 @@
+// The rows of a small subtree of a forest, one bit each, and the cuts of its nodes.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "../choose/class_scores.hpp"
+#include "../choose/row_search.hpp"
+#include "../choose/table_scan.hpp"
+#include "bits.hpp"
+
+namespace treewright {
+
+class SmallNode {
+ public:
+  static constexpr i64 kMaxRows = kMaxPairs;
+  static constexpr i64 kMaxWeight = 255;  // sums are bytes
+
+  explicit SmallNode(const Problem& p) : p_(p) {}
+
+  // The categories of a feature at a node.
+  struct Categories {
+    RateOrder by_rate;
+    u64 seen[4];  // bits of their codes
+    Bits gaps;    // rows
+  };
+
+  // Reads the rows of a subtree; returns their bits.
+  Bits load(const Block<u32>& block, i64 begin, i64 n) {
+    block_ = &block;
+    n_all_ = n;
+    for (i64 i = 0; i < n; ++i) {
+      const u32 id = id_[i] = block.ids[begin + i];
+      keys_[i] = block.rows.keys(id);
+      label_[i] = static_cast<u8>(block.target.label[id]);
+      count_[i] = block.target.count[id];
+    }
+    bits_.resize(block.rows.bit_step * 128);
+    is_read_.assign(block.rows.bit_step, 0);
+    return Bits::first(n);
+  }
+
+  // Turns to a node.
+  void enter(const Bits& rows, const i64* stats) {
+    rows_ = rows;
+    stats_ = stats;
+    n_ = 0;
+    rows.each([&](int i) { row_[n_++] = static_cast<u8>(i); });
+    n_classes_ = 0;
+    i64 left[kMaxByteClasses + 1];
+    for (i32 k = 0; k < p_.targets.n_classes; ++k) {
+      place_[k] = static_cast<u8>(n_classes_);
+      left[n_classes_] = stats[k];
+      n_classes_ += stats[k] > 0;
+    }
+    totals_.set(left, n_classes_);
+    top_ = -1;
+    has_tokens_ = false;
+  }
+
+  // No split gains more than one that leaves pure children. (Of two classes; of more it cannot.)
+  double most_gain() const {
+    const std::vector<double>& weight = s_.pair_totals;
+    return n_classes_ == 2 ? two_classes().gain(weight[0] * weight[1]) : kInf;
+  }
+
+  // The best cut of a feature that is kept by row and has no gaps.
+  Cut best_cut(i32 slot) {
+    if (block_->rows.is_bit(slot)) return bit_cut(slot);
+    if (!has_tokens_) make_tokens();
+    PairCuts pairs(s_, n_, words_, top_);
+    auto key = [&](i64 i) { return keys_[row_[i]][slot]; };
+    if (n_classes_ == 2) {
+      return pairs.best(key, two_classes(), [&] {
+        const TwoClassTotals totals{totals_.all, s_.pair_totals[1]};
+        return score_packed(s_.sums.data(), n_, totals, s_.score.data());
+      });
+    }
+    return pairs.best(key, ClassGain(totals_), [&] {
+      return score_class_bytes(s_.sums.data(), PairCuts::kStep, n_, totals_, s_.score.data());
+    });
+  }
+
+  // The rows above a cut, and the keys next to it.
+  Bits rows_above(i32 slot, i32 last, NextToCut& next) {
+    if (block_->rows.is_bit(slot)) {
+      const std::vector<i32>& ends = p_.rows->features[slot].bin_end;
+      next = {ends[0], ends[1]};
+      return rows_ & bit_column(slot);
+    }
+    Bits above;
+    for (i64 i = 0; i < n_; ++i) {
+      const i32 key = keys_[row_[i]][slot];
+      above.add(row_[i], key > last);
+      next.see(key, key > last);
+    }
+    return above;
+  }
+
+  // The best cut of a nominal feature with codes of one byte, where there are two classes.
+  void best_categories(const FeatureInfo& info, Categories& found, Candidate& best) {
+    const u8* code = block_->codes[info.slot];
+    found.by_rate.n = 0;
+    found.gaps = {};
+    std::fill_n(found.seen, 4, 0);
+    i64 gap[2] = {};
+    for (i64 i = 0; i < n_; ++i) {
+      const u32 r = row_[i], c = code[id_[r]];
+      if (c < info.n_codes) {
+        found.seen[c / 64] |= u64{1} << c % 64;
+        in_code_[2 * c + label_[r]] += count_[r];
+      } else {
+        found.gaps.add(r);
+        gap[label_[r]] += count_[r];
+      }
+    }
+    each_code(found, [&](u32 c) { found.by_rate.add(c, in_code_ + 2 * c); });
+    cut_by_rate(found.by_rate, stats_, in_code_, gap, p_.params.gaps == GapPolicy::learned, 1, best);
+    each_code(found, [&](u32 c) { in_code_[2 * c] = in_code_[2 * c + 1] = 0; });
+  }
+
+  template <class F>
+  static void each_code(const Categories& categories, F&& f) {
+    for (u32 w = 0; w < 4; ++w) each_bit(categories.seen[w], [&](u32 bit) { f(64 * w + bit); });
+  }
+
+  // The rows whose code has branch 1; gaps are not among them.
+  Bits rows_of(const FeatureInfo& info, const u8* branch) const {
+    const u8* code = block_->codes[info.slot];
+    Bits right;
+    for (i64 i = 0; i < n_; ++i) {
+      const u32 r = row_[i], c = code[id_[r]];
+      right.add(r, c < info.n_codes && branch[c]);
+    }
+    return right;
+  }
+
+  // Adds some rows to a stats vector.
+  void add_stats(const Bits& rows, i64* stats) const {
+    rows.each([&](int i) { stats[label_[i]] += count_[i]; });
+  }
+  // Whether some rows weigh more than the others of the node that are no gaps.
+  bool is_heavier(const Bits& rows, const Bits& gaps) const {
+    const double all = totals_.all - static_cast<double>(weight_of(gaps));
+    return static_cast<double>(2 * weight_of(rows)) > all;
+  }
+
+ private:
+  i64 weight_of(const Bits& rows) const {
+    i64 sum = 0;
+    rows.each([&](int i) { sum += count_[i]; });
+    return sum;
+  }
+
+  static constexpr i64 kFew = 16;  // rows whose bits are not worth turning
+
+  TwoClasses two_classes() const {
+    return {static_cast<i64>(totals_.all), static_cast<i64>(s_.pair_totals[1])};
+  }
+
+  // The rows of the subtree that have the larger value of a binary feature.
+  Bits bit_column(i32 slot) {
+    const RowCells& cells = block_->rows;
+    const i64 bit = slot - cells.key_step, w = bit / 64;
+    u64* words = bits_.data() + w * 128;
+    const i64 n_words = n_all_ > 64 ? 128 : n_all_ > kFew ? 64 : 0;  // to be turned
+    if (!is_read_[w]) {
+      for (i64 i = 0; i < n_all_; ++i) words[i] = cells.bit_data[id_[i] * cells.bit_step + w];
+      for (i64 i = n_all_; i < n_words; ++i) words[i] = 0;
+      for (i64 i = 0; i < n_words; i += 64) transpose_bits(words + i);
+      is_read_[w] = 1;
+    }
+    if (n_words) return {words[bit % 64], n_words > 64 ? words[64 + bit % 64] : 0};
+    u64 column = 0;
+    for (i64 i = 0; i < n_all_; ++i) column |= (words[i] >> bit % 64 & 1) << i;
+    return {column, 0};
+  }
+
+  Cut bit_cut(i32 slot) {
+    const Bits right = rows_ & bit_column(slot);
+    Cut cut;
+    cut.constant = right.empty() || right == rows_;
+    if (cut.constant) return cut;
+    // What the side with fewer rows holds.
+    const bool is_left = 2 * right.count() > n_;
+    i32 side[kMaxByteClasses], weight = 0;
+    std::fill_n(side, n_classes_, 0);
+    (is_left ? rows_.without(right) : right).each([&](int i) {
+      side[place_[label_[i]]] += count_[i];
+      weight += count_[i];
+    });
+    const double w = weight, rest = totals_.all - w;
+    cut.found = true;
+    cut.key = p_.rows->features[slot].bin_end[0];
+    if (n_classes_ == 2) {
+      const double d = totals_.all * side[1] - w * s_.pair_totals[1];
+      cut.gain = two_classes().gain(d * d / (w * rest));
+      return cut;
+    }
+    double squares = 0, others = 0;
+    for (i32 k = 0; k < n_classes_; ++k) {
+      const double here = side[k], other = s_.pair_totals[k] - here;
+      squares += here * here;
+      others += other * other;
+    }
+    const ClassGain whole(totals_);
+    cut.gain = whole.gain((squares * rest + others * w) / (w * rest));
+    cut.scale = whole.scale();
+    return cut;
+  }
+
+  // Class and count of each row: two halves, or a byte of one of several words per class.
+  void make_tokens() {
+    has_tokens_ = true;
+    words_ = n_classes_ == 2 ? 1 : totals_.step() / 4;
+    s_.tokens.resize(words_ * PairCuts::kStep);
+    for (i64 w = 0; n_classes_ > 2 && w < words_; ++w) std::fill_n(s_.tokens.data() + w * PairCuts::kStep, n_, 0);
+    for (i64 i = 0; i < n_; ++i) {
+      const i32 count = count_[row_[i]], k = place_[label_[row_[i]]];
+      if (n_classes_ == 2) {
+        s_.tokens[i] = count | (count * k << 16);
+      } else {
+        s_.tokens[k / 4 * PairCuts::kStep + i] = count << k % 4 * 8;
+      }
+    }
+  }
+
+  const Problem& p_;
+  const Block<u32>* block_ = nullptr;
+  // The subtree's rows.
+  i64 n_all_ = 0;
+  u32 id_[kMaxRows];
+  const i32* keys_[kMaxRows];
+  u8 label_[kMaxRows], count_[kMaxRows];
+  std::vector<u64> bits_;  // words of rows, or of features
+  std::vector<u8> is_read_;
+  // The node's.
+  Bits rows_;
+  const i64* stats_ = nullptr;
+  i64 n_ = 0, words_ = 0;
+  u8 row_[kMaxRows], place_[kMaxByteClasses];
+  i32 n_classes_ = 0;
+  RowScratch s_;
+  ClassTotals totals_{s_.pair_totals};
+  double top_ = -1;
+  bool has_tokens_ = false;
+  i64 in_code_[2 * 256] = {};
+};
+
+}  // namespace treewright

@@ -1,0 +1,209 @@
+#include "small_subtree.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "../children.hpp"
+#include "../split_builder.hpp"
+#include "../stopping.hpp"
+#include "small_node.hpp"
+
+namespace treewright {
+namespace {
+
+class RowsAsBits : public SmallSubtree {
+ public:
+  RowsAsBits(const Problem& p, double gain_unit)
+      : p_(p), gain_unit_(gain_unit), node_(p), is_constant_(p.n_features(), 0) {}
+
+  bool takes(const Pending& node, const i64* stats) const override {
+    return node.size() <= SmallNode::kMaxRows && p_.weight_of(stats) <= SmallNode::kMaxWeight;
+  }
+
+  void grow(const Pending& root, NodeList& list) override {
+    active_.assign(root.active->begin(), root.active->end());
+    const Bits rows = node_.load(*root.large, root.begin, root.size());
+    stack_.push_back({rows, root.path, root.record, root.depth, 0,
+                      static_cast<i32>(root.active->size())});
+    while (!stack_.empty()) {
+      const Open open = stack_.back();
+      stack_.pop_back();
+      active_.resize(open.first + open.n_active);  // those that wait have lists made before
+      node_.enter(open.rows, list.stats_of(open.record));
+      if (choose(open)) apply(open, list);
+    }
+  }
+
+ private:
+  struct Open {
+    Bits rows;
+    u64 path;
+    i64 record;
+    i32 depth;
+    i32 first, n_active;  // its list of features that may vary
+  };
+
+  bool choose(const Open& open) {
+    i32* feature = active_.data() + open.first;
+    const i32 n = open.n_active;
+    const bool draws = p_.params.max_features > 0 && p_.params.max_features < n;
+    const i32 wanted = draws ? p_.params.max_features : n, most = p_.params.redraw ? n : wanted;
+    const double enough = node_.most_gain();
+    Philox random(p_.params.seed, open.path);
+    best_ = {};
+    constant_.clear();
+    drawn_.clear();
+    for (i32 i = 0; i < most && best_.gain < enough; ++i) {
+      if (i >= wanted && best_.kind != CandidateKind::none) break;
+      if (draws) {
+        const i32 other = i + static_cast<i32>(random.below32(static_cast<u32>(n - i)));
+        std::swap(feature[i], feature[other]);
+        drawn_.push_back(other);
+      }
+      score(feature[i]);
+    }
+    // Back to the order of columns.
+    for (std::size_t i = drawn_.size(); i-- > 0;) std::swap(feature[i], feature[drawn_[i]]);
+    return is_worth_it(p_.params, gain_unit_, best_);
+  }
+
+  void score(i32 f) {
+    const FeatureInfo& info = p_.features[f];
+    Candidate found;
+    if (info.store == Store::rows) {
+      const Cut cut = node_.best_cut(info.slot);
+      if (cut.constant) constant_.push_back(f);
+      if (!cut.found) return;
+      write(cut, f, found);
+    } else {
+      found.feature = f;
+      node_.best_categories(info, *seen_, found);
+    }
+    if (!found.beats(best_)) return;
+    best_ = found;
+    if (info.store == Store::coded) std::swap(seen_, best_seen_);
+  }
+
+  void apply(const Open& open, NodeList& list) {
+    Bits right, gaps;
+    split_.feature = best_.feature;
+    split_.closed = p_.params.closed;
+    split_.n_branches = 2;
+    split_.gain = best_.gain * gain_unit_;
+    const FeatureInfo& info = p_.features[best_.feature];
+    if (info.store == Store::rows) {
+      right = cut_rows(info.slot);
+    } else {
+      right = cut_categories(info);
+      gaps = best_seen_->gaps;
+    }
+    // Gaps go where they gain most, or where most weight goes.
+    split_.gap_branch = best_.learned_gaps ? !best_.gaps_left : node_.is_heavier(right, gaps);
+    if (split_.gap_branch) right = right | gaps;
+    list.set_split(open.record, split_, gaps.count());
+    const i64 first = Children::add_children(list, open.record, 2);
+    const Bits rows[2] = {open.rows.without(right), right};
+    const int n[2] = {rows[0].count(), rows[1].count()}, small = n[0] > n[1];
+    i64 *stats = list.stats_of(first + small), *rest = list.stats_of(first + !small);
+    node_.add_stats(rows[small], stats);
+    for (i32 k = 0; k < p_.n_stats; ++k) rest[k] = list.stats_of(open.record)[k] - stats[k];
+    bool has_list = false;
+    for (int b = 1; b >= 0; --b) {
+      list[first + b].n_samples = n[b];
+      if (is_terminal(p_, list, first + b, open.depth + 1)) continue;
+      if (!has_list) make_list(open);
+      has_list = true;
+      if (!n_below_) continue;
+      stack_.push_back({rows[b], child_path(open.path, b), first + b, open.depth + 1, first_below_,
+                        n_below_});
+    }
+  }
+
+  // Completes the split of a feature that is kept by row; the rows on its right.
+  Bits cut_rows(i32 slot) {
+    NextToCut next;
+    const Bits right = node_.rows_above(slot, static_cast<i32>(best_.cut), next);
+    split_.kind = SplitKind::breaks;
+    split_.codes.clear();
+    split_.branches.clear();
+    split_.breaks.assign(1, key_break(p_, best_.feature, next));
+    return right;
+  }
+
+  // The same of categories.
+  Bits cut_categories(const FeatureInfo& info) {
+    split_.kind = SplitKind::codes;
+    split_.breaks.clear();
+    split_.codes.clear();
+    split_.branches.clear();
+    const bool only_gaps = best_.kind == CandidateKind::only_gaps;
+    SmallNode::each_code(*best_seen_, [&](u32 c) { branch_[c] = !only_gaps; });
+    for (i64 i = 0; !only_gaps && i < best_.cut; ++i) branch_[best_seen_->by_rate.order[i].code] = 0;
+    SmallNode::each_code(*best_seen_, [&](u32 c) {
+      split_.codes.push_back(static_cast<i32>(c));
+      split_.branches.push_back(branch_[c]);
+    });
+    return node_.rows_of(info, branch_);
+  }
+
+  // The features of the children: those that do not vary are not drawn again below the node.
+  void make_list(const Open& open) {
+    first_below_ = open.first;
+    n_below_ = open.n_active;
+    if (constant_.empty() || !p_.params.redraw) return;
+    for (const i32 f : constant_) is_constant_[f] = 1;
+    first_below_ = static_cast<i32>(active_.size());
+    active_.resize(first_below_ + open.n_active);
+    const i32* from = active_.data() + open.first;
+    i32* to = active_.data() + first_below_;
+    n_below_ = 0;
+    for (i32 i = 0; i < open.n_active; ++i) {
+      to[n_below_] = from[i];
+      n_below_ += !is_constant_[from[i]];
+    }
+    active_.resize(first_below_ + n_below_);
+    for (const i32 f : constant_) is_constant_[f] = 0;
+  }
+
+  const Problem& p_;
+  double gain_unit_;
+  SmallNode node_;
+  std::vector<Open> stack_;
+  std::vector<i32> active_, constant_, drawn_;
+  std::vector<u8> is_constant_;
+  i32 first_below_ = 0, n_below_ = 0;
+  Candidate best_;
+  Split split_;
+  SmallNode::Categories categories_[2], *seen_ = categories_, *best_seen_ = categories_ + 1;
+  u8 branch_[256] = {};
+};
+
+// Whether the searches that a small node needs are there.
+bool can_grow(const Problem& p, const Block<u32>& root, const Chooser& chooser) {
+  const Params& q = p.params;
+  if (!p.rows || !p.is_classification() || !chooser.is_gini() || !root.target.count) return false;
+  if (!p.targets.split_factor.empty() || p.targets.n_classes > kMaxByteClasses) return false;
+  if (q.min_leaf > 1 || q.min_weight_leaf > 0 || q.leaf_price >= 0 || !q.monotonic.empty()) return false;
+  if (q.random_cut || q.once) return false;
+  if (q.gaps != GapPolicy::learned && q.gaps != GapPolicy::majority) return false;
+  for (i32 f = 0; f < p.n_features(); ++f) {
+    const FeatureInfo& info = p.features[f];
+    if (info.store == Store::rows ? info.has_gaps
+                                  : p.targets.n_classes != 2 || info.code_bytes != 1 ||
+                                        p.columns[f].multiway || p.columns[f].ordered) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<SmallSubtree> small_subtrees(const Problem& p, const Block<u32>& root,
+                                             const Chooser& chooser, double gain_unit) {
+  if (!can_grow(p, root, chooser)) return nullptr;
+  return std::make_unique<RowsAsBits>(p, gain_unit);
+}
+
+}  // namespace treewright
