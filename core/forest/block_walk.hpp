@@ -75,7 +75,7 @@ class BlockWalk {
   template <class Node>
   void run(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows) {
     make_room(rows.count);
-    if (tree.levels) leave_heap(tree, rows);
+    if (tree.levels) find_places(tree, rows);
     const bool is_sorted = tree.levels && rows.count >= kFewestSorted;
     is_sorted ? sort_rows(tree.roots.size() - 1, rows.count)
               : keep_order(tree.levels > 0, rows.count);
@@ -109,33 +109,32 @@ class BlockWalk {
     return at + node.left + (node.cut < key);
   }
 
-  // A constant width saves an address per row.
+  // Where kLanes rows leave the heap. A constant width saves an address per row, which must not be
+  // made out of those of a loop over rows: so a function of its own.
   template <int kWidth, class Node>
-  void leave_heap_of(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows) {
-    const i64 width = kWidth ? kWidth : rows.width;
-    const Node* heap = tree.heap.data();
-    const int levels = tree.levels;
-    for (i64 start = 0; start < rows.count; start += kLanes) {
-      const auto* first = rows.keys + start * width;
-      u64 at[kLanes];
-      std::fill_n(at, kLanes, u64{1});
-      for (int level = 0; level < levels; ++level) {
-        for (int lane = 0; lane < kLanes; ++lane) {
-          at[lane] = step(heap, at[lane], first + lane * width);
-        }
-      }
+  [[gnu::noinline]] static void leave_heap(const Node* heap, int levels,
+                                           const typename Node::Key* keys, i64 width, u16* place) {
+    if (kWidth) width = kWidth;
+    u64 at[kLanes];
+    std::fill_n(at, kLanes, u64{1});
+    for (int level = 0; level < levels; ++level) {
       for (int lane = 0; lane < kLanes; ++lane) {
-        place_[start + lane] = static_cast<u16>(at[lane] - (u64{1} << levels));
+        at[lane] = step(heap, at[lane], keys + lane * width);
       }
+    }
+    for (int lane = 0; lane < kLanes; ++lane) {
+      place[lane] = static_cast<u16>(at[lane] - (u64{1} << levels));
     }
   }
 
   template <class Node>
-  [[gnu::noinline]] void leave_heap(const BlockTree<Node>& tree,
-                                    const BlockRows<typename Node::Key>& rows) {
-    if (sizeof(Node) == sizeof(FloatNode) && rows.width == 16) return leave_heap_of<16>(tree, rows);
-    if (sizeof(Node) == sizeof(FloatNode) && rows.width == 32) return leave_heap_of<32>(tree, rows);
-    leave_heap_of<0>(tree, rows);
+  void find_places(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows) {
+    const auto leave = rows.width == 16   ? leave_heap<16, Node>
+                       : rows.width == 32 ? leave_heap<32, Node>
+                                          : leave_heap<0, Node>;
+    for (i64 i = 0; i < rows.count; i += kLanes) {
+      leave(tree.heap.data(), tree.levels, rows.keys + i * rows.width, rows.width, &place_[i]);
+    }
   }
 
   void sort_rows(std::size_t n_places, i64 count) {
@@ -219,6 +218,7 @@ class BlockWalk {
     const typename Node::Key* row[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
       row[lane] = rows.keys + (who[lane] & 0xffff) * rows.width;
+      asm("" : "+r"(row[lane]));  // one address, not a base and an index to be added at every step
     }
     do {
       for (int lane = 0; lane < kLanes; ++lane) at[lane] = step(nodes, at[lane], row[lane]);

@@ -47,7 +47,7 @@ def sum_up(n_children: NDArray[np.int32], values: NDArray[np.float64]) -> NDArra
 def code_rows(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]] | None:
-    """A code for each row and the distinct rows, by their bytes; None if there are more than 256."""
+    """A code for each row and the distinct rows, by their bytes; None if they are over 256."""
     return _core.code_rows(values)
 
 
