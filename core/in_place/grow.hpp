@@ -6,6 +6,10 @@
 // depth first: a node's gaps are brought to its front, the rows of a branch are brought next to
 // them, and both are the child; then the gaps are collected again and get their weights back by
 // division, which may change their last bit. The tree depends on the order of the rows in these bits.
+//
+// Branches share the rows with gaps in the feature that was tested. Where there are none, here and
+// above, the branches are parts of their own that threads grow at the same time: what is done in one
+// does not reach the other.
 #pragma once
 
 #include "../assemble.hpp"

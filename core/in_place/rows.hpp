@@ -22,14 +22,15 @@ class InPlaceRows {
     i32 label;
   };
 
-  InPlaceRows(const i32* label, i64 n) : ids_(n), rows_(n) {
-    for (i64 i = 0; i < n; ++i) {
-      ids_[i] = static_cast<i32>(i);
-      rows_[i] = {1.0f, label[i]};
-    }
-  }
+  // rows: by number, shared with those who have other rows of them.
+  InPlaceRows(Row* rows, std::vector<i32> ids) : ids_(std::move(ids)), rows_(rows) {}
 
+  i64 size() const { return static_cast<i64>(ids_.size()); }
   i32 id(i64 place) const { return ids_[place]; }
+
+  std::vector<i32> ids(i64 begin, i64 end) const {
+    return {ids_.begin() + begin, ids_.begin() + end};
+  }
 
   // The rows of a range one after the other in memory, until they are moved or weighed again.
   const Row* in_order(i64 begin, i64 end) {
@@ -70,19 +71,22 @@ class InPlaceRows {
     return next;
   }
 
-  // Sorts a range by a key per row, without gaps. Distinct keys have one order; rows of equal keys are
-  // left in that which this quicksort gives them.
-  void sort(i64 begin, i64 end, const float* key) {
+  // Sorts a range by a key per row, without gaps; `sorted` receives the keys. Distinct keys have one
+  // order; rows of equal keys are left in that which this quicksort gives them.
+  void sort(i64 begin, i64 end, const float* key, float* sorted) {
     copied_end_ = -1;
-    words_.resize(end - begin);
-    for (i64 i = begin; i < end; ++i) {
-      words_[i - begin] = ordered(key[ids_[i]]) << 32 | static_cast<u32>(ids_[i]);
-    }
     const i64 n = end - begin;
+    words_.resize(n);
+    queue_.resize(n);
+    i32* const ids = ids_.data() + begin;
+    for (i64 i = 0; i < n; ++i) words_[i] = ordered(key[ids[i]]) << 32 | static_cast<u32>(ids[i]);
     // Enough for any input but one made to be slow.
     budget_ = n * 8 * std::bit_width(static_cast<u64>(n));
     quicksort(words_.data(), words_.data() + n);
-    for (i64 i = begin; i < end; ++i) ids_[i] = static_cast<i32>(words_[i - begin]);
+    for (i64 i = 0; i < n; ++i) {
+      ids[i] = static_cast<i32>(words_[i]);
+      sorted[i] = number(words_[i]);
+    }
   }
 
  private:
@@ -90,6 +94,11 @@ class InPlaceRows {
   static u64 ordered(float x) {
     const u32 bits = std::bit_cast<u32>(x + 0.0f);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+  }
+
+  static float number(u64 word) {
+    const u32 key = static_cast<u32>(word >> 32);
+    return std::bit_cast<float>(key & 0x80000000u ? key & 0x7fffffffu : ~key);
   }
 
   static u64 key_of(u64 word) { return word >> 32; }
@@ -110,23 +119,13 @@ class InPlaceRows {
         return;
       }
       const u64 pivot = key_of(end[-1]);
-      u64* above = begin;
       i64 n_equal = 0;
-      for (u64* at = begin; at < end; ++at) {
-        // a swap without a jump, which no processor could foresee
-        const u64 word = *at, other = *above;
-        const bool goes = key_of(word) <= pivot;
-        const u64 change = (word ^ other) & (u64{0} - goes);
-        *at = word ^ change;
-        *above = other ^ change;
-        above += goes;
+      u64* const above = bring_front(begin, end, [&](u64 word) {
         n_equal += key_of(word) == pivot;
-      }
+        return key_of(word) <= pivot;
+      });
       u64* const equal = above - n_equal;
-      u64* next = above;
-      for (u64* at = above; next > equal;) {
-        if (key_of(*--at) == pivot) std::swap(*--next, *at);
-      }
+      bring_back(above, equal, [=](u64 word) { return key_of(word) == pivot; });
       if (equal - begin < end - above) {
         quicksort(begin, equal);
         begin = above;
@@ -137,9 +136,44 @@ class InPlaceRows {
     }
   }
 
+  // Swaps what goes first to the front; where it ends. What stays lies between the front and the place
+  // looked at, and a swap takes its first to its end: it is a queue, kept aside so that no step waits
+  // for a jump that cannot be foreseen or for what was just written.
+  template <class GoesFirst>
+  u64* bring_front(u64* begin, u64* end, GoesFirst&& first) {
+    while (begin < end && first(*begin)) ++begin;  // swapped with themselves
+    u64 *out = begin, *head = queue_.data(), *tail = head;
+    for (const u64* at = begin; at < end; ++at) {
+      const u64 word = *at, oldest = *head;
+      const bool goes = first(word);
+      *out = word;
+      *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // not a jump
+      out += goes;
+      head += goes;
+    }
+    std::copy(head, tail, out);
+    return out;
+  }
+
+  // The same from the back, until what goes last begins at `until`.
+  template <class GoesLast>
+  void bring_back(u64* end, u64* until, GoesLast&& last) {
+    while (end > until && last(end[-1])) --end;
+    u64 *out = end, *head = queue_.data(), *tail = head, *at = end;
+    while (out > until) {
+      const u64 word = *--at, oldest = *head;
+      const bool goes = last(word);
+      out[-1] = word;
+      *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // not a jump
+      out -= goes;
+      head += goes;
+    }
+    std::reverse_copy(head, tail, at);
+  }
+
   std::vector<i32> ids_;
-  std::vector<Row> rows_;
-  std::vector<u64> words_;  // key and row
+  Row* const rows_;
+  std::vector<u64> words_, queue_;  // key and row
   i64 budget_ = 0;
   std::vector<Row> copy_;
   i64 copied_begin_ = -1, copied_end_ = -1;

@@ -12,18 +12,11 @@
 
 #include "../choose/chooser.hpp"
 #include "../split_builder.hpp"
+#include "columns.hpp"
 #include "rows.hpp"
+#include "terms.hpp"
 
 namespace treewright {
-
-inline bool any_gap(const Column& column, i64 n) {
-  for (i64 i = 0; i < n; ++i) {
-    if (column.type == ColumnType::code ? column.code(i) < 0 : std::isnan(column.value(i))) {
-      return true;
-    }
-  }
-  return false;
-}
 
 // A range of rows with its weight in single precision.
 struct InPlaceNode {
@@ -35,98 +28,17 @@ struct InPlaceNode {
   i64 size() const { return end - begin; }
 };
 
-// x·log2(x), from a table where x is a whole number of rows.
-class SingleTerms {
- public:
-  explicit SingleTerms(i64 n) : table_(n + 1) {
-    for (i64 x = 1; x <= n; ++x) table_[x] = term(static_cast<double>(x));
-  }
-  double operator()(float x) const {
-    const i64 whole = static_cast<i64>(x);
-    const bool is_known = static_cast<float>(whole) == x && whole >= 0 &&
-                          whole < static_cast<i64>(table_.size());
-    return is_known ? table_[whole] : term(x);
-  }
-
-  // items·log2(items) − Σ x·log2(x), the terms added in single precision
-  float info(const float* x, std::size_t n) const {
-    float sum = 0, total = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      sum = static_cast<float>(sum + (*this)(x[k]));
-      total += x[k];
-    }
-    return static_cast<float>((*this)(total) - sum);
-  }
-
- private:
-  static double term(double x) { return x > 0 ? x * std::log2(x) : 0; }
-
-  std::vector<double> table_;
-};
-
-// Class weights of one side of a cut. A logarithm costs more than the rest: terms are kept until
-// their class weight has changed.
-class SingleSide {
- public:
-  explicit SingleSide(const SingleTerms& terms) : terms_(terms) {}
-
-  void reset(i32 classes) {
-    x_.assign(classes, 0);
-    of_.assign(classes, 0);
-    term_.assign(classes, 0);
-  }
-  float& operator[](i32 k) { return x_[k]; }
-  void fill(const float* x) { std::copy_n(x, x_.size(), x_.begin()); }
-
-  float info() {
-    float sum = 0, total = 0;
-    for (std::size_t k = 0; k < x_.size(); ++k) {
-      if (of_[k] != x_[k]) {
-        of_[k] = x_[k];
-        term_[k] = terms_(x_[k]);
-      }
-      sum = static_cast<float>(sum + term_[k]);
-      total += x_[k];
-    }
-    return static_cast<float>(terms_(total) - sum);
-  }
-
- private:
-  const SingleTerms& terms_;
-  std::vector<float> x_, of_;  // class weights, and those that the terms are of
-  std::vector<double> term_;
-};
-
 class InPlaceScores {
  public:
-  InPlaceScores(Problem& p, const QuinlanRules& rules, InPlaceRows& rows)
-      : p_(p), rules_(rules), rows_(rows), keys_(p.n_features()), codes_(p.n_features()),
-        has_gaps_(p.n_features()), terms_(p.n_rows) {
-    for (i32 f = 0; f < p.n_features(); ++f) {
-      has_gaps_[f] = any_gap(p.columns[f], p.n_rows);
-      if (is_coded(f)) {
-        const Column& column = p.columns[f];
-        codes_[f].resize(p.n_rows);
-        for (i64 i = 0; i < p.n_rows; ++i) {
-          codes_[f][i] = column.code(i) < 0 ? column.n_categories : column.code(i);
-        }
-        continue;
-      }
-      keys_[f].resize(p.n_rows);
-      for (i64 i = 0; i < p.n_rows; ++i) keys_[f][i] = static_cast<float>(p.columns[f].value(i));
-    }
-  }
-
-  bool is_coded(i32 f) const { return p_.columns[f].type == ColumnType::code; }
-  bool is_gap(i32 f, i32 row) const {
-    return is_coded(f) ? codes_[f][row] == p_.columns[f].n_categories : std::isnan(keys_[f][row]);
-  }
+  InPlaceScores(Problem& p, const QuinlanRules& rules, const InPlaceColumns& columns,
+                const SingleTerms& terms, InPlaceRows& rows)
+      : p_(p), rules_(rules), columns_(columns), terms_(terms), rows_(rows) {}
 
   // The best test of a feature. A continuous one leaves its gaps in front and the others sorted.
   Candidate best(const InPlaceNode& node, i32 f) {
     Candidate c;
     c.feature = f;
-    is_coded(f) ? branch(node, f, c) : cut(node, f, c);
+    columns_.is_coded(f) ? branch(node, f, c) : cut(node, f, c);
     return c;
   }
 
@@ -150,10 +62,10 @@ class InPlaceScores {
   }
 
   void cut(const InPlaceNode& node, i32 f, Candidate& c) {
-    const float* key = keys_[f].data();
+    const float* key = columns_.keys(f);
     const float total = node.is_whole ? node.cases : rows_.sum(node.begin, node.end);
     i64 first = node.begin;
-    if (has_gaps_[f]) {
+    if (columns_.has_gaps(f)) {
       first = rows_.bring(node.begin, node.end, [&](i32 row) { return std::isnan(key[row]); });
     }
     const float gaps = sum_by_class(node.begin, first), cases = total - gaps;
@@ -161,20 +73,12 @@ class InPlaceScores {
         std::clamp(0.1 * static_cast<double>(cases) / p_.targets.n_classes, rules_.min_items,
                    std::max(rules_.min_items, 25.0)));
     if (!(cases >= 2 * side)) return;
-    rows_.sort(first, node.end, key);
-    const i64 n = node.end - first;
-    sorted_.resize(n);
-    for (i64 i = 0; i < n; ++i) sorted_[i] = key[rows_.id(first + i)];
-    if (p_.cut_values.empty() && p_.features[f].code_value.empty()) keep_values(f, first, node.end);
-    const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end) + (first - node.begin);
-    left_.reset(p_.targets.n_classes);
-    right_.reset(p_.targets.n_classes);
-    if (node.is_whole && n == node.size()) {
-      right_.fill(node.classes);
-    } else {
-      for (i64 i = 0; i < n; ++i) right_[row[i].label] += row[i].weight;
-    }
-    const Cut best = best_cut(row, n, cases, side, known_share(gaps, total));
+    sorted_.resize(node.end - first);
+    rows_.sort(first, node.end, key, sorted_.data());
+    if (p_.cut_values.empty() && node.size() == p_.n_rows) keep_values(f, first, node.end);
+    const float share = known_share(gaps, total);
+    const Cut best = p_.targets.n_classes == 2 ? best_cut<true>(node, first, cases, side, share)
+                                               : best_cut<false>(node, first, cases, side, share);
     if (!best.tries) return;
     const float gain =
         best.gain - static_cast<float>(std::log2(static_cast<double>(best.tries)) / total);
@@ -192,18 +96,27 @@ class InPlaceScores {
     i64 tries = 0;
   };
 
-  // The first of the cuts with the most gain, where all rows are right_; their values are in sorted_.
-  Cut best_cut(const InPlaceRows::Row* row, i64 n, float cases, float side, float share) {
-    const float base = right_.info() / cases;
+  // The first of the cuts with the most gain of the rows from `first` on, whose values are in sorted_.
+  template <bool kTwo>
+  Cut best_cut(const InPlaceNode& node, i64 first, float cases, float side, float share) {
+    const i64 n = node.end - first;
+    const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end) + (first - node.begin);
+    SingleSide<kTwo> left(terms_, p_.targets.n_classes), right(terms_, p_.targets.n_classes);
+    if (node.is_whole && n == node.size()) {
+      right.fill(node.classes);
+    } else {
+      for (i64 i = 0; i < n; ++i) right.add(row[i].label, row[i].weight);
+    }
+    const float base = right.info() / cases;
     Cut best;
     float below = 0;
     for (i64 i = 0; i + 1 < n; ++i) {
       below += row[i].weight;
-      left_[row[i].label] += row[i].weight;
-      right_[row[i].label] -= row[i].weight;
+      left.add(row[i].label, row[i].weight);
+      right.add(row[i].label, -row[i].weight);
       if (below < side || !(sorted_[i] < sorted_[i + 1] - kApart)) continue;
       if (cases - below < side) break;
-      const float inside = (left_.info() + right_.info()) / cases;
+      const float inside = (left.info() + right.info()) / cases;
       const float gain = share * (base - inside);
       if (!best.tries || gain > best.gain) best = {gain, below, i, best.tries};
       ++best.tries;
@@ -211,7 +124,7 @@ class InPlaceScores {
     return best;
   }
 
-  // The values that thresholds may take; a feature is sorted for the first time at the root.
+  // The values that thresholds may take; the root has all of them.
   void keep_values(i32 f, i64 begin, i64 end) {
     std::vector<double>& values = p_.features[f].code_value;
     for (i64 i = begin; i < end; ++i) values.push_back(p_.columns[f].value(rows_.id(i)));
@@ -223,7 +136,7 @@ class InPlaceScores {
   void branch(const InPlaceNode& node, i32 f, Candidate& c) {
     const i32 classes = p_.targets.n_classes, n_codes = p_.columns[f].n_categories + 1;
     const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end);
-    const i32* code = codes_[f].data();
+    const i32* code = columns_.codes(f);
     // Few rows of many categories: their codes in order; otherwise every code.
     seen_.clear();
     if (n_codes > node.size()) {
@@ -289,13 +202,10 @@ class InPlaceScores {
   }
 
   Problem& p_;
-  QuinlanRules rules_;
+  const QuinlanRules& rules_;
+  const InPlaceColumns& columns_;
+  const SingleTerms& terms_;
   InPlaceRows& rows_;
-  std::vector<std::vector<float>> keys_;  // per continuous feature; NaN is a gap
-  std::vector<std::vector<i32>> codes_;   // per coded feature; one more than the last is a gap
-  std::vector<char> has_gaps_;            // per feature
-  SingleTerms terms_;
-  SingleSide left_{terms_}, right_{terms_};
   std::vector<float> by_class_, items_, table_;
   std::vector<float> sorted_;  // values of the feature at hand
   std::vector<i32> seen_;      // its categories

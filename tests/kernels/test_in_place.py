@@ -49,22 +49,49 @@ def assert_same(tree, at, node):
             assert_same(tree, child, branch)
 
 
+def twin_of(X, y, n_classes, **options):
+    table = encode(X)
+    return InPlaceGrowth(
+        [np.asarray(column) for column in table.columns],
+        [len(feature.categories) for feature in table.schema.features],
+        y,
+        n_classes,
+        **options,
+    ).grow()
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_tree_is_the_twins_to_the_bit(seed):
     n_classes, share = 2 + seed % 3, (0.05, 0.3)[seed % 2]
     X, y = rows_with_gaps(seed, 150, n_classes, share)
-    table = encode(X)
     rules = {"min_samples_leaf": (2, 1, 5)[seed % 3], "criterion": ("gain_ratio", "gain")[seed % 2]}
     model = C45Classifier(pruning=None, collapse=False, **rules).fit(X, y)
-    twin = InPlaceGrowth(
-        [np.asarray(column) for column in table.columns],
-        [len(feature.categories) for feature in table.schema.features],
+    twin = twin_of(
+        X,
         y,
         n_classes,
         min_items=float(rules["min_samples_leaf"]),
         ratio=rules["criterion"] == "gain_ratio",
     )
-    assert_same(model.tree_, 0, twin.grow())
+    assert_same(model.tree_, 0, twin)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_parts_grown_by_threads_are_the_twins_to_the_bit(n_classes, n_jobs):
+    X, y = rows_with_gaps(n_classes, 3000, n_classes, 0.03)
+    # splits without gaps above those with, so that parts begin at several depths
+    rng = np.random.default_rng(5)
+    X["f"] = np.array(["u", "v", "w"], object)[np.digitize(y + rng.normal(size=3000), [0.0, 1.0])]
+    X["g"] = 2 * y + np.round(rng.normal(size=3000), 1)
+    model = C45Classifier(pruning=None, collapse=False, n_jobs=n_jobs).fit(X, y)
+    twin = twin_of(X, y, n_classes, min_items=2.0, ratio=True)
+    assert_same(model.tree_, 0, twin)
+    one = C45Classifier(pruning=None, collapse=False).fit(X, y)
+    assert model.tree_.to_dict() == one.tree_.to_dict()
+    whole = one.tree_.n_samples == np.floor(one.tree_.weight)
+    assert one.tree_.splits.feature[0] in (5, 6)
+    assert 30 < whole.sum() < whole.size  # parts and branches that share rows
 
 
 def test_the_sort_leaves_sorted_rows_alone():
