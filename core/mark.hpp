@@ -29,9 +29,8 @@ class Marker {
   Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser) {}
 
   // Builds the Split of a candidate and marks the branch of every instance that it decides.
-  template <class Id>
-  void mark(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) {
-    Block<Id>& block = view.block;
+  void mark(const NodeView& view, const Candidate& c, Split& split, Scratch& scratch) {
+    Block& block = view.block;
     split.feature = c.feature;
     split.closed = p_.params.closed;
     split.n_branches = 2;
@@ -45,7 +44,7 @@ class Marker {
       return;
     }
     if (info.store == Store::sorted) {
-      const Entry<Id>* e = block.entries[info.slot] + view.begin;
+      const Entry* e = block.entries[info.slot] + view.begin;
       const i64 n = view.size(), known = count_known(e, n);
       scratch.is_wide = false;
       const i64 cut = c.kind == CandidateKind::only_gaps ? known : c.cut;
@@ -73,8 +72,7 @@ class Marker {
   }
 
   // By the keys of a feature that is kept by row.
-  template <class Id>
-  void mark_rows(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) {
+  void mark_rows(const NodeView& view, const Candidate& c, Split& split, Scratch& scratch) {
     const FeatureInfo& info = p_.features[c.feature];
     const RowFeature& feature = p_.rows->features[info.slot];
     const bool only_gaps = c.kind == CandidateKind::only_gaps;
@@ -100,12 +98,11 @@ class Marker {
   }
 
   // Marks each instance by its key.
-  template <class Id>
-  void mark_by_key(const NodeView<Id>& view, i32 slot, i32 last, NextToCut& next,
+  void mark_by_key(const NodeView& view, i32 slot, i32 last, NextToCut& next,
                    Marked& marked) const {
     const TargetArrays& target = view.block.target;
     for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
+      const u32 id = view.block.ids[i];
       const i32 key = p_.rows->key(view.block.rows, id, slot);
       if (key == kGapKey) {
         view.side[id] = kUndecided;
@@ -122,19 +119,18 @@ class Marker {
 
   // Without gaps there is nothing left to decide: the instances go to their places at once, and
   // the stats of the smaller branch are summed while its instances are at hand.
-  template <class Id>
-  void move_rows(const NodeView<Id>& view, const Candidate& c, const RowFeature& feature, i32 slot,
+  void move_rows(const NodeView& view, const Candidate& c, const RowFeature& feature, i32 slot,
                  i32 last, NextToCut& next, Scratch& scratch) const {
     const RowCells& rows = view.block.rows;
-    Id* ids = view.block.ids + view.begin;
+    u32* ids = view.block.ids + view.begin;
     const i64 n = view.size();
     i64 left;
     if (rows.is_bit(slot)) {
       next = {feature.bin_end[0], feature.bin_end[1]};
       const BitColumn bits = rows.bits_of(slot);
-      left = partition_by(ids, n, scratch.bytes, [&](Id id) { return bits[id]; });
+      left = partition_by(ids, n, scratch.bytes, [&](u32 id) { return bits[id]; });
     } else if (c.bin_below < 0) {
-      left = partition_by(ids, n, scratch.bytes, [&](Id id) {
+      left = partition_by(ids, n, scratch.bytes, [&](u32 id) {
         const i32 key = rows.keys(id)[slot];
         const bool right = key > last;
         next.see(key, right);
@@ -142,14 +138,14 @@ class Marker {
       });
     } else if (feature.bins_are_values) {
       next = {feature.bin_end[c.bin_below], feature.bin_end[c.bin_above]};
-      left = partition_bins(view, slot, scratch, [&](Id, u32 bin) {
+      left = partition_bins(view, slot, scratch, [&](u32, u32 bin) {
         return bin > static_cast<u32>(c.bin_below);
       });
     } else {
       // The bins decide; keys are read only next to the cut.
       const u32 below = static_cast<u32>(c.bin_below);
       const u32 close = static_cast<u32>(c.bin_above) - below;
-      left = partition_bins(view, slot, scratch, [&](Id id, u32 bin) {
+      left = partition_bins(view, slot, scratch, [&](u32 id, u32 bin) {
         bool right = bin > below;
         if (bin - below <= close) {
           const i32 key = rows.keys(id)[slot];
@@ -163,18 +159,17 @@ class Marker {
   }
 
   // Describes the branches of instances that were moved, the first `left` of them to the left.
-  template <class Id>
-  void end_move(const NodeView<Id>& view, i64 left, Scratch& scratch) const {
-    const Id* ids = view.block.ids + view.begin;
+  void end_move(const NodeView& view, i64 left, Scratch& scratch) const {
+    const u32* ids = view.block.ids + view.begin;
     const i64 n = view.size();
     Marked& marked = scratch.marked;
     marked.moved = true;
     marked.count = {left, n - left};
     const i32 small = marked.summed = left <= n - left ? 0 : 1;
     marked.stats.assign(p_.n_stats, 0);
-    const Id* begin = small ? ids + left : ids;
+    const u32* begin = small ? ids + left : ids;
     with_target_kind(p_, [&](auto classes, auto unit) {
-      for (const Id* id = begin; id < begin + marked.count[small]; ++id) {
+      for (const u32* id = begin; id < begin + marked.count[small]; ++id) {
         add_instance<classes.value, unit.value>(p_, view.block.target, *id, marked.stats.data());
       }
     });
@@ -184,8 +179,7 @@ class Marker {
 
   // The same for categories of two classes by Gini's index: counts per code tell all, where gaps go too.
   // False where there are no such counts.
-  template <class Id>
-  bool move_categories(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) const {
+  bool move_categories(const NodeView& view, const Candidate& c, Split& split, Scratch& scratch) const {
     const FeatureInfo& info = p_.features[c.feature];
     const bool is_cut = c.kind == CandidateKind::group_cut || c.kind == CandidateKind::only_gaps;
     if (!p_.rows || !is_cut || info.code_bytes != 1 || p_.columns[c.feature].ordered ||
@@ -214,7 +208,7 @@ class Marker {
     branch[info.n_codes] = c.learned_gaps ? !c.gaps_left : weight[1] > weight[0];
     const u8* codes = view.block.codes[info.slot];
     i64 gaps = 0;
-    const i64 left = partition_by(view.block.ids + view.begin, view.size(), scratch.bytes, [&](Id id) {
+    const i64 left = partition_by(view.block.ids + view.begin, view.size(), scratch.bytes, [&](u32 id) {
       const u32 code = std::min(u32{codes[id]}, info.n_codes);
       gaps += code == info.n_codes;
       return branch[code] != 0;
@@ -229,23 +223,22 @@ class Marker {
   }
 
   // Goes by the bins of a feature, down its column where the node has most of the rows.
-  template <class Id, class Right>
-  static i64 partition_bins(const NodeView<Id>& view, i32 slot, Scratch& scratch, Right&& right) {
-    Id* ids = view.block.ids + view.begin;
+  template <class Right>
+  static i64 partition_bins(const NodeView& view, i32 slot, Scratch& scratch, Right&& right) {
+    u32* ids = view.block.ids + view.begin;
     const BinColumn bins = view.block.rows.bins_of(slot, view.size());
     return partition_by(ids, view.size(), scratch.bytes,
-                        [&](Id id) { return right(id, bins[id]); });
+                        [&](u32 id) { return right(id, bins[id]); });
   }
 
   // A branch per interval; a coded feature has its values in scratch.groups.
-  template <class Id>
-  void mark_intervals(const NodeView<Id>& view, const Candidate& c, Split& split,
+  void mark_intervals(const NodeView& view, const Candidate& c, Split& split,
                       Scratch& scratch) {
     const std::vector<i64> cuts = chooser_->cuts(view, c.feature, scratch);
     split.kind = SplitKind::breaks;
     split.n_branches = static_cast<i32>(cuts.size()) + 1;
     const FeatureInfo& info = p_.features[c.feature];
-    const Entry<Id>* e =
+    const Entry* e =
         info.store == Store::sorted ? view.block.entries[info.slot] + view.begin : nullptr;
     for (const i64 cut : cuts) {
       split.breaks.push_back(e ? sorted_break(view, c.feature, e[cut - 1], e[cut])
@@ -255,10 +248,9 @@ class Marker {
     mark_external(view, split, scratch);
   }
 
-  template <class Id>
-  void mark_groups(const NodeView<Id>& view, const Candidate& c, Split& split,
+  void mark_groups(const NodeView& view, const Candidate& c, Split& split,
                    Scratch& scratch) {
-    Block<Id>& block = view.block;
+    Block& block = view.block;
     build_groups(view, c.feature, scratch);
     Groups& g = scratch.groups;
     const i32 n = g.size();
@@ -314,10 +306,10 @@ class Marker {
     if (wide) scratch.wide.assign(block.n, -1);
     with_code_type(info.code_bytes, [&](auto code) {
       for (i64 i = view.begin; i < view.end; ++i) {
-        const Id id = block.ids[i];
+        const u32 id = block.ids[i];
         const u32 value = read_code<decltype(code)>(block.codes[info.slot], id);
         i32 b = -1;
-        if (value != kGap<u32>) {
+        if (value != kGap) {
           b = dense ? of_code[value]
                     : branch[std::lower_bound(g.code.begin(), g.code.end(), value) - g.code.begin()];
         }
@@ -353,13 +345,13 @@ class Marker {
   }
 
   // One break of a continuous feature, the usual case, without a jump per row.
-  template <class Value, class Id>
-  void mark_break(const NodeView<Id>& view, const Split& split, Scratch& scratch) const {
+  template <class Value>
+  void mark_break(const NodeView& view, const Split& split, Scratch& scratch) const {
     const Column& column = p_.columns[split.feature];
     const double at = split.breaks[0];
     Marked& marked = scratch.marked;
     for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
+      const u32 id = view.block.ids[i];
       const double value = *reinterpret_cast<const Value*>(column.at(view.block.row(id)));
       const bool is_gap = value != value;
       const u8 branch = (split.closed ? value > at : value >= at) != split.reversed;
@@ -373,13 +365,12 @@ class Marker {
     if (!weight) return;
     marked.weight.assign(2, 0);
     for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
+      const u32 id = view.block.ids[i];
       if (view.side[id] != kUndecided) marked.weight[view.side[id]] += weight[id];
     }
   }
 
-  template <class Id>
-  void mark_external(const NodeView<Id>& view, const Split& split, Scratch& scratch) {
+  void mark_external(const NodeView& view, const Split& split, Scratch& scratch) {
     const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
     if (wide) scratch.wide.assign(view.block.n, -1);
     Marked& marked = scratch.marked;
@@ -390,7 +381,7 @@ class Marker {
       if (type == ColumnType::f64) return mark_break<double>(view, split, scratch);
     }
     for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
+      const u32 id = view.block.ids[i];
       const i32 b = branch_of(split, p_.columns, view.block.row(id));
       if (b == kNoBranch) {
         ++marked.gaps;
