@@ -9,8 +9,7 @@
 
 namespace treewright {
 
-template <class Id>
-void add_facts(const Problem& p, const Block<Id>& block, const Pending& node, LevelFacts& facts) {
+inline void add_facts(const Problem& p, const Block& block, const Pending& node, LevelFacts& facts) {
   for (i64 i = node.begin; i < node.end; ++i) facts.rows.push_back(block.row(block.ids[i]));
   for (i64 i = node.begin; i < node.end && !p.unit; ++i) {
     facts.weights.push_back(static_cast<double>(block.target.weight[block.ids[i]]) *
@@ -27,9 +26,7 @@ inline std::vector<Chosen> ask_python(Growth& growth, std::span<Pending> nodes, 
   for (const Pending& node : nodes) n += node.size();
   facts.rows.reserve(n);
   for (Pending& node : nodes) {
-    with_block(node, [&](auto id) {
-      add_facts(growth.p, *block_of<decltype(id)>(node), node, facts);
-    });
+    add_facts(growth.p, *node.block, node, facts);
     facts.start.push_back(static_cast<i64>(facts.rows.size()));
     facts.path.push_back(node.path);
     list.set_python_id(node.record, growth.n_asked++);

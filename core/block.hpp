@@ -30,16 +30,11 @@ struct FeatureInfo {
   std::vector<double> code_value;
 };
 
-template <class Id>
 struct Entry {
-  Id rank, id;
+  u32 rank, id;
 };
 
-template <class Id>
-constexpr Id kGap = static_cast<Id>(~Id{0});
-
-// Largest block with 16-bit ids; rank 65535 is the gap.
-constexpr i64 kSmallBlock = 65535;
+constexpr u32 kGap = ~u32{0};  // as a rank or a code
 
 struct TargetArrays {
   const u16* label = nullptr;   // classification
@@ -49,6 +44,9 @@ struct TargetArrays {
   const i64* wy2 = nullptr;     // scaled w·y², only for a user's criterion
   const double* y = nullptr;    // n × n_outputs
 };
+
+// Weight of an instance, in scaled units.
+inline i64 instance_weight(const TargetArrays& t, i64 id) { return t.weight ? t.weight[id] : 1; }
 
 // The bins of one feature.
 struct BinColumn {
@@ -91,18 +89,17 @@ struct RowCells {
   }
 };
 
-template <class Id>
 struct Block {
   i64 n = 0;
   const u32* source = nullptr;  // table row of each instance; null: the same number
   TargetArrays target;
-  std::vector<Entry<Id>*> entries;   // per sorted slot
+  std::vector<Entry*> entries;   // per sorted slot
   std::vector<const u8*> codes;      // per coded slot, of the feature's width
   RowCells rows;                     // of a forest
-  Id* ids = nullptr;                 // instances, a node's contiguous and ascending
+  u32* ids = nullptr;                // instances, a node's contiguous and ascending
   std::vector<Memory> memory;        // owns whatever of the above it made
 
-  u32 row(Id id) const { return source ? source[id] : static_cast<u32>(id); }
+  u32 row(u32 id) const { return source ? source[id] : id; }
 
   template <class T>
   T* allocate(i64 count) {
@@ -111,11 +108,11 @@ struct Block {
   }
 };
 
-// Reads a code of width 1, 2 or 4 bytes; a gap is kGap<u32>.
+// Reads a code of width 1, 2 or 4 bytes; a gap is kGap.
 template <class Code>
 inline u32 read_code(const u8* codes, i64 id) {
   const Code c = reinterpret_cast<const Code*>(codes)[id];
-  return c == static_cast<Code>(~Code{0}) ? kGap<u32> : static_cast<u32>(c);
+  return c == static_cast<Code>(~Code{0}) ? kGap : static_cast<u32>(c);
 }
 
 // Calls f with a value of the code's type.

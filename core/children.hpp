@@ -34,8 +34,7 @@ class Children {
     return first;
   }
 
-  template <class Id>
-  void describe(const Block<Id>& block, const Pending& node, NodeList& list) const {
+  void describe(const Block& block, const Pending& node, NodeList& list) const {
     NodeRecord& record = list[node.record];
     if (p_.is_classification() || !node.size()) return;
     record.impurity = describe_numbers(p_, o_.numbers, block, node.begin, node.end,
@@ -43,8 +42,7 @@ class Children {
   }
 
   // Stats of the children; the largest one's are what the others leave of the parent's.
-  template <class Id>
-  void add_stats(const Block<Id>& block, const Pending& node, std::span<const Pending> kids,
+  void add_stats(const Block& block, const Pending& node, std::span<const Pending> kids,
                  bool some_stay, const Marked& marked, NodeList& list) const {
     std::size_t rest = kids.size();
     if (marked.moved) {
@@ -119,15 +117,14 @@ class Children {
 
   // A feature that no longer varies at a node varies nowhere below it. The search sees that too,
   // so looking now and then is enough, unless features are drawn.
-  template <class Id>
   void drop_constants(Pending& node) const {
     if (p_.rows || !p_.params.redraw || (p_.params.max_features <= 0 && node.depth % 4)) return;
-    const Block<Id>& block = *block_of<Id>(node);
+    const Block& block = *node.block;
     std::vector<i32> left;
     for (i32 f : *node.active) {
       const FeatureInfo& info = p_.features[f];
       if (info.store == Store::sorted) {
-        const Entry<Id>* e = block.entries[info.slot];
+        const Entry* e = block.entries[info.slot];
         if (e[node.begin].rank == e[node.end - 1].rank) continue;
       }
       left.push_back(f);

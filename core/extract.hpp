@@ -1,5 +1,5 @@
-// A block of its own for some instances of a node: to narrow ids, or to give a child instances
-// with weights of their own (fractional descent).
+// A block of its own for some instances of a node: to have them close together, or to give a child
+// instances with weights of their own (fractional descent).
 #pragma once
 
 #include <memory>
@@ -19,23 +19,22 @@ inline i64 shared_weight(const Problem& p, i64 weight, double share) {
 
 // `picked` are instances of `from` in ascending order; `share` (or null) multiplies their weights.
 // `active` are the features that the new block needs.
-template <class To, class From>
-std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i64 begin, i64 end,
-                                   const std::vector<From>& picked, const double* share,
-                                   const std::vector<i32>& active, Scratch& scratch) {
-  auto block = std::make_shared<Block<To>>();
+inline std::shared_ptr<Block> extract(const Problem& p, const Block& from, i64 begin, i64 end,
+                                      const std::vector<u32>& picked, const double* share,
+                                      const std::vector<i32>& active, Scratch& scratch) {
+  auto block = std::make_shared<Block>();
   const i64 n = static_cast<i64>(picked.size());
   block->n = n;
   auto& map = scratch.map;
   const bool sorted = !from.entries.empty();
   if (sorted && map.size() < static_cast<std::size_t>(from.n)) map.resize(from.n);
-  for (i64 i = begin; sorted && i < end; ++i) map[from.ids[i]] = kGap<u32>;
-  u32* source = block->template allocate<u32>(n);
-  block->ids = block->template allocate<To>(n);
+  for (i64 i = begin; sorted && i < end; ++i) map[from.ids[i]] = kGap;
+  u32* source = block->allocate<u32>(n);
+  block->ids = block->allocate<u32>(n);
   for (i64 i = 0; i < n; ++i) {
     if (sorted) map[picked[i]] = static_cast<u32>(i);
     source[i] = from.row(picked[i]);
-    block->ids[i] = static_cast<To>(i);
+    block->ids[i] = static_cast<u32>(i);
   }
   block->source = source;
 
@@ -81,23 +80,23 @@ std::shared_ptr<Block<To>> extract(const Problem& p, const Block<From>& from, i6
       continue;
     }
     if (info.store == Store::rows) continue;  // see forest/row_block.hpp
-    const Entry<From>* in = from.entries[info.slot];
-    Entry<To>* out = block->template allocate<Entry<To>>(n);
+    const Entry* in = from.entries[info.slot];
+    Entry* out = block->allocate<Entry>(n);
     i64 count = 0;
-    From previous = in[begin].rank;
-    To rank = 0;
+    u32 previous = in[begin].rank;
+    u32 rank = 0;
     bool first = true;
     for (i64 i = begin; i < end; ++i) {
       const u32 id = map[in[i].id];
-      if (id == kGap<u32>) continue;
-      if (in[i].rank == kGap<From>) {
-        out[count++] = {kGap<To>, static_cast<To>(id)};
+      if (id == kGap) continue;
+      if (in[i].rank == kGap) {
+        out[count++] = {kGap, id};
         continue;
       }
       if (!first && in[i].rank != previous) ++rank;
       first = false;
       previous = in[i].rank;
-      out[count++] = {rank, static_cast<To>(id)};
+      out[count++] = {rank, id};
     }
     block->entries[info.slot] = out;
   }

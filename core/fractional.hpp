@@ -11,24 +11,22 @@
 namespace treewright {
 
 // Instances of one child under fractional descent, and the share of their weight that it takes.
-template <class Id>
 struct Part {
-  std::vector<Id> ids;
+  std::vector<u32> ids;
   std::vector<double> share;
 };
 
 // Gaps go down every branch with the branch's share of the known weight; `stats` are the node's.
-template <class Id>
-std::vector<Part<Id>> share_out(const Problem& p, const Pending& node, const Block<Id>& block,
-                                i32 n_branches, const i64* stats, const Scratch& scratch) {
+inline std::vector<Part> share_out(const Problem& p, const Pending& node, const Block& block,
+                                   i32 n_branches, const i64* stats, const Scratch& scratch) {
   const bool wide = scratch.is_wide;
-  auto branch = [&](Id id) {
+  auto branch = [&](u32 id) {
     return wide ? scratch.wide[id] : scratch.side[id] == kUndecided ? -1 : scratch.side[id];
   };
   std::vector<double> share(n_branches, 0);
   double total = 0;
   for (i64 i = node.begin; i < node.end; ++i) {
-    const Id id = block.ids[i];
+    const u32 id = block.ids[i];
     const i32 b = branch(id);
     if (b < 0) continue;
     share[b] += instance_weight(block.target, id);
@@ -40,13 +38,13 @@ std::vector<Part<Id>> share_out(const Problem& p, const Pending& node, const Blo
     for (double& s : share) s = static_cast<float>(s) / static_cast<float>(total);
     total = 1;
   }
-  std::vector<Part<Id>> parts(n_branches);
-  auto send = [&](i32 b, Id id, double s) {
+  std::vector<Part> parts(n_branches);
+  auto send = [&](i32 b, u32 id, double s) {
     parts[b].ids.push_back(id);
     parts[b].share.push_back(s);
   };
   for (i64 i = node.begin; i < node.end; ++i) {
-    const Id id = block.ids[i];
+    const u32 id = block.ids[i];
     const i32 own = branch(id);
     if (own >= 0) send(own, id, 1.0);
     for (i32 b = 0; own < 0 && b < n_branches; ++b) {

@@ -19,18 +19,17 @@ struct GapDecision {
 };
 
 // Decides for the gaps of a node that `split` has marked. each: see find_surrogates
-template <class Id>
-GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& split,
-                        const std::vector<i32>& active, bool may_wait, Scratch& scratch,
-                        OnEach each) {
+inline GapDecision decide_gaps(const NodeView& view, const Chosen& chosen, Split& split,
+                               const std::vector<i32>& active, bool may_wait, Scratch& scratch,
+                               OnEach each) {
   const Problem& p = view.problem;
   GapDecision decision;
-  Block<Id>& block = view.block;
+  Block& block = view.block;
   const bool wide = scratch.is_wide;
-  auto undecided = [&](Id id) {
+  auto undecided = [&](u32 id) {
     return wide ? scratch.wide[id] < 0 : view.side[id] == kUndecided;
   };
-  auto assign = [&](Id id, i32 b) {
+  auto assign = [&](u32 id, i32 b) {
     if (wide) {
       scratch.wide[id] = b;
     } else {
@@ -74,7 +73,7 @@ GapDecision decide_gaps(const NodeView<Id>& view, const Chosen& chosen, Split& s
   }
   if (!gaps || scratch.marked.moved) return decision;
   for (i64 i = view.begin; i < view.end; ++i) {
-    const Id id = block.ids[i];
+    const u32 id = block.ids[i];
     if (!undecided(id)) continue;
     i32 b = kNoBranch;
     for (const Surrogate& s : decision.surrogates) {

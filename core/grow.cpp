@@ -15,7 +15,9 @@
 namespace treewright {
 namespace {
 
-// A subtree of this size gets a block of its own, which fits the nearest caches.
+// Subtrees of these sizes get a block of their own, which lies closer together and then fits the
+// nearest caches.
+constexpr i64 kNearBlock = 32768;
 constexpr i64 kTinyBlock = 1024;
 
 // Smaller nodes are not worth another thread.
@@ -37,11 +39,9 @@ class Grower {
     list.add(1);
     std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
     list[0].n_samples = static_cast<i32>(root.size());
-    with_block(root, [&](auto id) {
-      children_.describe(*block_of<decltype(id)>(root), root, list);
-    });
+    children_.describe(*root.block, root, list);
     if (p_.rows && o_.chooser) {
-      small_ = small_subtrees(p_, *root.large, *o_.chooser, growth_.gain_unit);
+      small_ = small_subtrees(p_, *root.block, *o_.chooser, growth_.gain_unit);
     }
     if (!is_terminal(p_, list, 0, 0)) {
       if (p_.params.max_leaves > 0) {
@@ -61,27 +61,24 @@ class Grower {
     Scratch& scratch = growth_.buffers[0];
     Marker marker(p_, o_.chooser);
     std::vector<std::pair<Candidate, Split>> out;
-    with_block(root, [&](auto id) {
-      using Id = decltype(id);
-      NodeView<Id> view = growth_.view_of<Id>(root, p_.total.data(), scratch);
-      for (i32 f = 0; f < p_.n_features(); ++f) {
-        Candidate c;
-        c.feature = f;
-        if (!p_.features[f].constant) c = o_.chooser->best(view, f, scratch);
-        Split split;
-        if (c.kind != CandidateKind::none) {
-          marker.mark(view, c, split, scratch);
-          split.gain = c.gain * growth_.gain_unit;
-          if (f == primary && found && split.n_branches == 2) {
-            *found = find_surrogates(view, f, *root.active, scratch.marked, {},
-                                     [&](i64 n, OnIndex search) {
-                                       for (i64 i = 0; i < n; ++i) search(i, scratch);
-                                     });
-          }
+    NodeView view = growth_.view_of(root, p_.total.data(), scratch);
+    for (i32 f = 0; f < p_.n_features(); ++f) {
+      Candidate c;
+      c.feature = f;
+      if (!p_.features[f].constant) c = o_.chooser->best(view, f, scratch);
+      Split split;
+      if (c.kind != CandidateKind::none) {
+        marker.mark(view, c, split, scratch);
+        split.gain = c.gain * growth_.gain_unit;
+        if (f == primary && found && split.n_branches == 2) {
+          *found = find_surrogates(view, f, *root.active, scratch.marked, {},
+                                   [&](i64 n, OnIndex search) {
+                                     for (i64 i = 0; i < n; ++i) search(i, scratch);
+                                   });
         }
-        out.emplace_back(c, std::move(split));
       }
-    });
+      out.emplace_back(c, std::move(split));
+    }
     return out;
   }
 
@@ -89,13 +86,10 @@ class Grower {
   // Chooses and applies; children that can be split again go to `children`.
   void split_node(Pending& node, NodeList& list, bool shared, Scratch& scratch,
                   std::vector<Pending>& children, FindLater* later = nullptr) {
-    with_block(node, [&](auto id) {
-      using Id = decltype(id);
-      Chosen chosen;
-      if (search_.choose<Id>(node, list, shared, scratch, chosen)) {
-        application_.apply<Id>(node, chosen, list, shared, scratch, children, later);
-      }
-    });
+    Chosen chosen;
+    if (search_.choose(node, list, shared, scratch, chosen)) {
+      application_.apply(node, chosen, list, shared, scratch, children, later);
+    }
   }
 
   // A Python chooser is asked for all nodes of a level at once: its answer for a small node costs
@@ -109,10 +103,7 @@ class Grower {
       for (std::size_t i = 0; i < level.size(); ++i) {
         finished += level[i].size();
         if (!chosen[i].external) continue;
-        with_block(level[i], [&](auto id) {
-          application_.apply<decltype(id)>(level[i], chosen[i], list, false, growth_.buffers[0],
-                                           next);
-        });
+        application_.apply(level[i], chosen[i], list, false, growth_.buffers[0], next);
       }
       for (const Pending& node : next) finished -= node.size();
       growth_.poll(finished);
@@ -200,12 +191,10 @@ class Grower {
         continue;
       }
       if (p_.rows) {
-        move_near(p_, node.large, node.begin, node.end, *node.active, scratch);
+        move_near(p_, node.block, node.begin, node.end, *node.active, scratch);
       } else {
-        if (node.large && node.size() <= kSmallBlock) {
-          localize(node, *node.large, scratch);
-        } else if (node.small && node.size() <= kTinyBlock && node.small->n > 4 * kTinyBlock) {
-          localize(node, *node.small, scratch);
+        for (const i64 limit : {kNearBlock, kTinyBlock}) {
+          if (node.size() <= limit && node.block->n > 4 * limit) localize(node, scratch);
         }
       }
       const i64 before = node.size();
@@ -243,18 +232,16 @@ class Grower {
     }
   }
 
-  // Gives a subtree a block of its own with 16-bit ids: what it gathers lies closer together.
-  template <class Id>
-  void localize(Pending& node, const Block<Id>& from, Scratch& scratch) {
-    const std::vector<Id> picked(from.ids + node.begin, from.ids + node.end);
-    auto block =
-        extract<u16>(p_, from, node.begin, node.end, picked, nullptr, *node.active, scratch);
+  // Gives a subtree a block of its own: what it gathers lies closer together.
+  void localize(Pending& node, Scratch& scratch) {
+    const Block& from = *node.block;
+    const std::vector<u32> picked(from.ids + node.begin, from.ids + node.end);
+    auto block = extract(p_, from, node.begin, node.end, picked, nullptr, *node.active, scratch);
     // Nobody else reads the node's part of the old block, which stays for its other nodes.
-    for (Entry<Id>* entries : from.entries) {
+    for (Entry* entries : from.entries) {
       if (entries) drop_pages(entries + node.begin, entries + node.end);
     }
-    node.small = std::move(block);
-    node.large.reset();
+    node.block = std::move(block);
     node.begin = 0;
     node.end = static_cast<i64>(picked.size());
   }
@@ -275,11 +262,7 @@ class Grower {
     auto consider_node = [&](Pending node) {
       auto item = std::make_unique<Open>();
       item->node = std::move(node);
-      bool found = false;
-      with_block(item->node, [&](auto id) {
-        found = search_.choose<decltype(id)>(item->node, list, true, scratch, item->chosen);
-      });
-      if (!found) return;
+      if (!search_.choose(item->node, list, true, scratch, item->chosen)) return;
       if (item->chosen.external) item->chosen.candidate.gain = item->chosen.split.gain;
       open.push_back(std::move(item));
       queue.push(open.size() - 1);
@@ -291,10 +274,7 @@ class Grower {
       const std::size_t at = queue.top();
       queue.pop();
       const i64 before = list.size();
-      with_block(open[at]->node, [&](auto id) {
-        application_.apply<decltype(id)>(open[at]->node, open[at]->chosen, list, true, scratch,
-                                         next);
-      });
+      application_.apply(open[at]->node, open[at]->chosen, list, true, scratch, next);
       open[at].reset();
       leaves += list.size() - before - 1;
       for (Pending& node : next) consider_node(std::move(node));

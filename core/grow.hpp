@@ -44,7 +44,7 @@ struct GrowOptions {
   AskPython ask;                  // a Python chooser
   NumberCriterion numbers = NumberCriterion::squared;
   bool own_scale = false;         // a user's criterion: gains are its scores as they are
-  std::shared_ptr<Block<u32>> root;  // a forest's: made before, with root_size instances
+  std::shared_ptr<Block> root;  // a forest's: made before, with root_size instances
   i64 root_size = 0;
   std::function<void(double)> poll;  // from the calling thread: progress in [0, 1]; may throw
 };

@@ -34,12 +34,10 @@ class Growth {
     root.end = p.n_rows;
     root.path = child_path(p.params.seed, 0);
     if (options.root) {
-      root.large = options.root;
+      root.block = options.root;
       root.end = options.root_size;
-    } else if (p.n_rows <= kSmallBlock) {
-      root.small = root_block<u16>(p);
     } else {
-      root.large = root_block<u32>(p);
+      root.block = root_block(p);
     }
     auto active = std::make_shared<std::vector<i32>>();
     for (i32 f = 0; f < p.n_features() && p.searchable; ++f) {
@@ -57,12 +55,11 @@ class Growth {
     return NodeList(p.n_stats, p.is_classification() ? rates : p.targets.n_outputs);
   }
 
-  template <class Id>
-  NodeView<Id> view_of(Pending& node, const i64* stats, Scratch& scratch) {
-    Block<Id>& block = *block_of<Id>(node);
+  NodeView view_of(Pending& node, const i64* stats, Scratch& scratch) {
+    Block& block = *node.block;
     if (scratch.side.size() < static_cast<std::size_t>(block.n)) scratch.side.resize(block.n);
-    NodeView<Id> view{p, block, node.begin, node.end, stats, {}, node.lower, node.upper,
-                      node.path, node.depth, node.tables.empty() ? nullptr : node.tables.data()};
+    NodeView view{p, block, node.begin, node.end, stats, {}, node.lower, node.upper,
+                  node.path, node.depth, node.tables.empty() ? nullptr : node.tables.data()};
     view.side = scratch.side.data();
     CriterionView& v = view.criterion;
     v.problem = &p;

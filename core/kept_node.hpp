@@ -12,12 +12,11 @@
 
 namespace treewright {
 
-template <class Id>
 class KeptNode {
  public:
   // A node that its split has marked, before its entries move. `tables`: of the two children, or
   // empty.
-  KeptNode(const NodeView<Id>& view, std::shared_ptr<Block<Id>> block,
+  KeptNode(const NodeView& view, std::shared_ptr<Block> block,
            std::shared_ptr<const std::vector<i32>> active, const Marked& marked,
            std::vector<i64> left, std::vector<i64> right)
       : source_(std::move(block)),
@@ -33,7 +32,7 @@ class KeptNode {
     for (const i32 f : *active_) {
       const FeatureInfo& info = view.problem.features[f];
       if (info.store != Store::sorted) continue;
-      const Entry<Id>* entries = source_->entries[info.slot] + view.begin;
+      const Entry* entries = source_->entries[info.slot] + view.begin;
       entries_.insert(entries_.end(), entries, entries + n);
     }
   }
@@ -42,14 +41,14 @@ class KeptNode {
   std::vector<Surrogate> surrogates(const Problem& p, const i64* stats, i32 primary,
                                     Scratch& scratch) {
     const i64 n = static_cast<i64>(ids_.size());
-    Block<Id> block;
+    Block block;
     block.n = source_->n;
     block.source = source_->source;
     block.target = source_->target;
     block.codes = source_->codes;
     block.ids = ids_.data();
     block.entries.assign(source_->entries.size(), nullptr);
-    Entry<Id>* next = entries_.data();
+    Entry* next = entries_.data();
     for (const i32 f : *active_) {
       const FeatureInfo& info = p.features[f];
       if (info.store != Store::sorted) continue;
@@ -58,7 +57,7 @@ class KeptNode {
     }
     if (scratch.side.size() < static_cast<std::size_t>(block.n)) scratch.side.resize(block.n);
     for (i64 i = 0; i < n; ++i) scratch.side[ids_[i]] = side_[i];
-    NodeView<Id> view{p, block, 0, n, stats, {}};
+    NodeView view{p, block, 0, n, stats, {}};
     view.side = scratch.side.data();
     SideTables tables;
     if (!left_.empty()) tables = {left_.data(), right_.data()};
@@ -68,13 +67,13 @@ class KeptNode {
   }
 
  private:
-  std::shared_ptr<Block<Id>> source_;
+  std::shared_ptr<Block> source_;
   std::shared_ptr<const std::vector<i32>> active_;
   Marked marked_;
   std::vector<i64> left_, right_;
-  std::vector<Id> ids_;
+  std::vector<u32> ids_;
   std::vector<u8> side_;
-  std::vector<Entry<Id>> entries_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace treewright

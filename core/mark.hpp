@@ -28,9 +28,8 @@ class Marker {
   Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser), mover_(p, chooser) {}
 
   // Builds the Split of a candidate and marks the branch of every instance that it decides.
-  template <class Id>
-  void mark(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) {
-    Block<Id>& block = view.block;
+  void mark(const NodeView& view, const Candidate& c, Split& split, Scratch& scratch) {
+    Block& block = view.block;
     split.feature = c.feature;
     split.closed = p_.params.closed;
     split.n_branches = 2;
@@ -44,7 +43,7 @@ class Marker {
       return;
     }
     if (info.store == Store::sorted) {
-      const Entry<Id>* e = block.entries[info.slot] + view.begin;
+      const Entry* e = block.entries[info.slot] + view.begin;
       const i64 n = view.size(), known = count_known(e, n);
       scratch.is_wide = false;
       const i64 cut = c.kind == CandidateKind::only_gaps ? known : c.cut;
@@ -72,8 +71,7 @@ class Marker {
   }
 
   // By the keys of a feature that is kept by row.
-  template <class Id>
-  void mark_rows(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) {
+  void mark_rows(const NodeView& view, const Candidate& c, Split& split, Scratch& scratch) {
     const FeatureInfo& info = p_.features[c.feature];
     const RowFeature& feature = p_.rows->features[info.slot];
     const bool only_gaps = c.kind == CandidateKind::only_gaps;
@@ -99,12 +97,11 @@ class Marker {
   }
 
   // Marks each instance by its key.
-  template <class Id>
-  void mark_by_key(const NodeView<Id>& view, i32 slot, i32 last, NextToCut& next,
+  void mark_by_key(const NodeView& view, i32 slot, i32 last, NextToCut& next,
                    Marked& marked) const {
     const TargetArrays& target = view.block.target;
     for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
+      const u32 id = view.block.ids[i];
       const i32 key = p_.rows->key(view.block.rows, id, slot);
       if (key == kGapKey) {
         view.side[id] = kUndecided;
@@ -120,14 +117,13 @@ class Marker {
   }
 
   // A branch per interval; a coded feature has its values in scratch.groups.
-  template <class Id>
-  void mark_intervals(const NodeView<Id>& view, const Candidate& c, Split& split,
+  void mark_intervals(const NodeView& view, const Candidate& c, Split& split,
                       Scratch& scratch) {
     const std::vector<i64> cuts = chooser_->cuts(view, c.feature, scratch);
     split.kind = SplitKind::breaks;
     split.n_branches = static_cast<i32>(cuts.size()) + 1;
     const FeatureInfo& info = p_.features[c.feature];
-    const Entry<Id>* e =
+    const Entry* e =
         info.store == Store::sorted ? view.block.entries[info.slot] + view.begin : nullptr;
     for (const i64 cut : cuts) {
       split.breaks.push_back(e ? sorted_break(view, c.feature, e[cut - 1], e[cut])
@@ -137,10 +133,9 @@ class Marker {
     mark_external(view, split, scratch);
   }
 
-  template <class Id>
-  void mark_groups(const NodeView<Id>& view, const Candidate& c, Split& split,
+  void mark_groups(const NodeView& view, const Candidate& c, Split& split,
                    Scratch& scratch) {
-    Block<Id>& block = view.block;
+    Block& block = view.block;
     build_groups(view, c.feature, scratch);
     Groups& g = scratch.groups;
     const i32 n = g.size();
@@ -196,10 +191,10 @@ class Marker {
     if (wide) scratch.wide.assign(block.n, -1);
     with_code_type(info.code_bytes, [&](auto code) {
       for (i64 i = view.begin; i < view.end; ++i) {
-        const Id id = block.ids[i];
+        const u32 id = block.ids[i];
         const u32 value = read_code<decltype(code)>(block.codes[info.slot], id);
         i32 b = -1;
-        if (value != kGap<u32>) {
+        if (value != kGap) {
           b = dense ? of_code[value]
                     : branch[std::lower_bound(g.code.begin(), g.code.end(), value) - g.code.begin()];
         }
@@ -235,13 +230,13 @@ class Marker {
   }
 
   // One break of a continuous feature, the usual case, without a jump per row.
-  template <class Value, class Id>
-  void mark_break(const NodeView<Id>& view, const Split& split, Scratch& scratch) const {
+  template <class Value>
+  void mark_break(const NodeView& view, const Split& split, Scratch& scratch) const {
     const Column& column = p_.columns[split.feature];
     const double at = split.breaks[0];
     Marked& marked = scratch.marked;
     for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
+      const u32 id = view.block.ids[i];
       const double value = *reinterpret_cast<const Value*>(column.at(view.block.row(id)));
       const bool is_gap = value != value;
       const u8 branch = (split.closed ? value > at : value >= at) != split.reversed;
@@ -255,13 +250,12 @@ class Marker {
     if (!weight) return;
     marked.weight.assign(2, 0);
     for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
+      const u32 id = view.block.ids[i];
       if (view.side[id] != kUndecided) marked.weight[view.side[id]] += weight[id];
     }
   }
 
-  template <class Id>
-  void mark_external(const NodeView<Id>& view, const Split& split, Scratch& scratch) {
+  void mark_external(const NodeView& view, const Split& split, Scratch& scratch) {
     const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
     if (wide) scratch.wide.assign(view.block.n, -1);
     Marked& marked = scratch.marked;
@@ -272,7 +266,7 @@ class Marker {
       if (type == ColumnType::f64) return mark_break<double>(view, split, scratch);
     }
     for (i64 i = view.begin; i < view.end; ++i) {
-      const Id id = view.block.ids[i];
+      const u32 id = view.block.ids[i];
       const i32 b = branch_of(split, p_.columns, view.block.row(id));
       if (b == kNoBranch) {
         ++marked.gaps;

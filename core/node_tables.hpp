@@ -20,8 +20,7 @@ class NodeTables {
     return p_.n_tabled > 0 && p_.params.max_features <= 0 && cells <= size * p_.n_tabled;
   }
 
-  template <class Id>
-  std::vector<i64> make(const Block<Id>& block, const Pending& node,
+  std::vector<i64> make(const Block& block, const Pending& node,
                         const std::vector<i32>& active, bool shared, Scratch& scratch) {
     const i32 width = table_width(p_);
     std::vector<i64> tables(static_cast<std::size_t>(p_.table_rows) * width);
@@ -37,10 +36,9 @@ class NodeTables {
 
   // Tables of two children: those of the smaller are counted, the rest of the parent's are the
   // larger's. Sums are integers, so this is exact.
-  template <class Id>
   void share(Pending& node, std::span<Pending> kids, bool shared, Scratch& scratch) {
     const int small = kids[0].size() <= kids[1].size() ? 0 : 1;
-    kids[small].tables = make(*block_of<Id>(node), kids[small], *node.active, shared, scratch);
+    kids[small].tables = make(*node.block, kids[small], *node.active, shared, scratch);
     kids[!small].tables = std::move(node.tables);
     const i64* counted = kids[small].tables.data();
     i64* rest = kids[!small].tables.data();

@@ -40,9 +40,8 @@ inline double weighted_median(std::vector<std::pair<double, double>>& items) {
 }
 
 // Fills value (one location per output) and returns the mean impurity per unit of weight.
-template <class Id>
-double describe_numbers(const Problem& p, NumberCriterion criterion, const Block<Id>& block,
-                        i64 begin, i64 end, const i64* stats, double* value) {
+inline double describe_numbers(const Problem& p, NumberCriterion criterion, const Block& block,
+                               i64 begin, i64 end, const i64* stats, double* value) {
   const i32 outputs = p.targets.n_outputs;
   const i64 n = end - begin;
   const double total = static_cast<double>(stats[0]) * p.weight_unit;

@@ -28,10 +28,8 @@ struct Branches {
   }
 };
 
-template <class Id>
-inline Id id_of(const Entry<Id>& e) { return e.id; }
-template <class Id>
-inline Id id_of(const Id& id) { return id; }
+inline u32 id_of(const Entry& e) { return e.id; }
+inline u32 id_of(const u32& id) { return id; }
 
 // Two branches by what right(item) says, once per item and in order; returns those on the left.
 template <class Item, class Right>

@@ -10,10 +10,8 @@ namespace treewright {
 
 using Active = std::shared_ptr<const std::vector<i32>>;
 
-// It lies in one of two kinds of block.
 struct Pending {
-  std::shared_ptr<Block<u16>> small;
-  std::shared_ptr<Block<u32>> large;
+  std::shared_ptr<Block> block;
   i64 begin = 0, end = 0;
   i64 record = 0;
   i32 depth = 0;
@@ -24,20 +22,5 @@ struct Pending {
 
   i64 size() const { return end - begin; }
 };
-
-template <class Id>
-std::shared_ptr<Block<Id>>& block_of(Pending& node) {
-  if constexpr (sizeof(Id) == 2) {
-    return node.small;
-  } else {
-    return node.large;
-  }
-}
-
-// Calls f with an id of the width that the node's block has.
-template <class F>
-void with_block(Pending& node, F&& f) {
-  node.small ? f(u16{}) : f(u32{});
-}
 
 }  // namespace treewright

@@ -193,7 +193,6 @@ class ValueCoder {
   std::array<i32, kSlots> slots_;
 };
 
-template <class Id>
 BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers& buffers) {
   const Column& column = p.columns[f];
   const i64 n = p.n_rows;
@@ -221,11 +220,9 @@ BuiltColumn build_column(const Problem& p, i32 f, FeatureInfo& info, SortBuffers
       info.code_value.push_back(column.value(items[i].row));
     }
   }
-  auto* entries = static_cast<Entry<Id>*>(
-      built.allocate(static_cast<std::size_t>(n) * sizeof(Entry<Id>)));
-  for (i64 i = 0; i < n; ++i) {  // the rank of a gap is all ones in either width
-    entries[i] = {static_cast<Id>(items[i].rank), static_cast<Id>(items[i].row)};
-  }
+  auto* entries = static_cast<Entry*>(
+      built.allocate(static_cast<std::size_t>(n) * sizeof(Entry)));
+  for (i64 i = 0; i < n; ++i) entries[i] = {items[i].rank, items[i].row};  // a gap is all ones
   return built;
 }
 
@@ -243,10 +240,9 @@ Memory coded_column(const Problem& p, i32 f, FeatureInfo& info) {
   return memory;
 }
 
-template <class Id>
-std::shared_ptr<Block<Id>> root_block(Problem& p) {
+std::shared_ptr<Block> root_block(Problem& p) {
   const i64 n = p.n_rows;
-  auto block = std::make_shared<Block<Id>>();
+  auto block = std::make_shared<Block>();
   block->n = n;
   p.features.assign(p.n_features(), {});
   const i32 n_features = p.searchable ? p.n_features() : 0;
@@ -255,13 +251,13 @@ std::shared_ptr<Block<Id>> root_block(Problem& p) {
   const bool threaded = n * n_features > 50000;
   std::vector<SortBuffers> buffers(std::max(1, p.params.n_threads));
   parallel_for(n_features, threaded ? p.params.n_threads : 1, [&](i64 f, int t) {
-    built[f] = build_column<Id>(p, static_cast<i32>(f), p.features[f], buffers[t]);
+    built[f] = build_column(p, static_cast<i32>(f), p.features[f], buffers[t]);
   });
   for (i32 f = 0; f < n_features; ++f) {
     FeatureInfo& info = p.features[f];
     if (info.store == Store::sorted) {
       info.slot = p.n_sorted++;
-      block->entries.push_back(static_cast<Entry<Id>*>(built[f].data));
+      block->entries.push_back(static_cast<Entry*>(built[f].data));
     } else {
       info.slot = p.n_coded++;
       if (info.code_bytes == 1 && !info.constant) {
@@ -277,12 +273,10 @@ std::shared_ptr<Block<Id>> root_block(Problem& p) {
   scale_targets(p);
   block->target = {p.label.data(), p.unit ? nullptr : p.weight.data(), nullptr, p.wy.data(),
                    p.squares ? p.wy2.data() : nullptr, p.targets.y};
-  block->ids = block->template allocate<Id>(n);
-  for (i64 i = 0; i < n; ++i) block->ids[i] = static_cast<Id>(i);
+  block->ids = block->allocate<u32>(n);
+  for (i64 i = 0; i < n; ++i) block->ids[i] = static_cast<u32>(i);
   return block;
 }
 
-template std::shared_ptr<Block<u16>> root_block<u16>(Problem&);
-template std::shared_ptr<Block<u32>> root_block<u32>(Problem&);
 
 }  // namespace treewright

@@ -102,7 +102,6 @@ Memory coded_column(const Problem& p, i32 f, FeatureInfo& info);
 
 // Ranks or codes every column, scales weights and targets to integers (so that sums do not depend
 // on order) and builds the root block.
-template <class Id>
-std::shared_ptr<Block<Id>> root_block(Problem& p);
+std::shared_ptr<Block> root_block(Problem& p);
 
 }  // namespace treewright

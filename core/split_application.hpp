@@ -34,10 +34,9 @@ class SplitApplication {
   // Splits a node: marks, decides gaps, makes the children's records and moves the instances.
   // Children that can be split again are appended to `children`. With `later`, surrogates that
   // nothing waits for are left to it.
-  template <class Id>
   void apply(Pending& node, Chosen& chosen, NodeList& list, bool shared, Scratch& scratch,
              std::vector<Pending>& children, FindLater* later = nullptr) {
-    const NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
+    const NodeView view = g_.view_of(node, list.stats_of(node.record), scratch);
     Split& split = scratch.split;
     split.reset();
     if (chosen.external) {
@@ -53,25 +52,24 @@ class SplitApplication {
     list.set_split(node.record, split, gaps.count);
     list.set_surrogates(node.record, gaps.surrogates);
     if (gaps.fractional) {
-      apply_fractional<Id>(node, split, list, scratch, children);
+      apply_fractional(node, split, list, scratch, children);
     } else {
-      apply_plain<Id>(node, split, gaps, list, shared, scratch, children, later);
+      apply_plain(node, split, gaps, list, shared, scratch, children, later);
     }
   }
 
  private:
-  template <class Id>
   void apply_plain(Pending& node, const Split& split, const GapDecision& gaps,
                    NodeList& list, bool shared, Scratch& scratch, std::vector<Pending>& children,
                    FindLater* later) {
-    Block<Id>& block = *block_of<Id>(node);
+    Block& block = *node.block;
     const i64 n = node.size();
     Branches branches;
     branches.n = split.n_branches;
     branches.some_stay = gaps.some_stay;
     branches.narrow = scratch.side.data();
     if (scratch.is_wide) branches.wide = scratch.wide.data();
-    Id* ids = block.ids + node.begin;
+    u32* ids = block.ids + node.begin;
     std::vector<i64>& sizes = scratch.sizes;
     sizes.assign(split.n_branches + 1, 0);
     if (gaps.count && !scratch.marked.moved) {
@@ -109,25 +107,25 @@ class SplitApplication {
       any = any || keep[b];
       tables = tables || (keep[b] && tables_.pay(kids[b].size()));
     }
-    if (two && tables && !node.tables.empty()) tables_.share<Id>(node, kids, shared, scratch);
+    if (two && tables && !node.tables.empty()) tables_.share(node, kids, shared, scratch);
     if (gaps.surrogates_later && later) {
-      *later = keep_for_later<Id>(node, split, kids, list, scratch);
+      *later = keep_for_later(node, split, kids, list, scratch);
     } else if (gaps.surrogates_later) {
-      find_now<Id>(node, split, kids, list, shared, scratch);
+      find_now(node, split, kids, list, shared, scratch);
     }
     if (!any) {
       children.resize(start);
       return;
     }
-    move_entries<Id>(node, split, branches, sizes, keep, two, shared, scratch);
+    move_entries(node, split, branches, sizes, keep, two, shared, scratch);
     const Active below = children_.active_below(node, split.feature);
     std::size_t end = start;
     for (i32 b = 0; b < split.n_branches; ++b) {
       if (!keep[b]) continue;
-      block_of<Id>(kids[b]) = block_of<Id>(node);
+      kids[b].block = node.block;
       kids[b].active = below;
       if (!tables_.pay(kids[b].size())) kids[b].tables = {};
-      children_.drop_constants<Id>(kids[b]);
+      children_.drop_constants(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       if (end++ != start + b) children[end - 1] = std::move(kids[b]);
     }
@@ -135,33 +133,30 @@ class SplitApplication {
   }
 
   // Surrogates of a split that decided every instance, from the tables of its children.
-  template <class Id>
   void find_now(Pending& node, const Split& split, std::span<const Pending> kids,
                 NodeList& list, bool shared, Scratch& scratch) {
-    const NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
+    const NodeView view = g_.view_of(node, list.stats_of(node.record), scratch);
     auto each = [&](i64 n, OnIndex work) { g_.for_each(n, node.size(), shared, scratch, work); };
     list.set_surrogates(node.record,
                         find_surrogates(view, split.feature, *node.active, scratch.marked,
                                         {kids[0].tables.data(), kids[1].tables.data()}, each));
   }
 
-  template <class Id>
   FindLater keep_for_later(Pending& node, const Split& split, std::span<const Pending> kids,
                            NodeList& list, Scratch& scratch) {
-    auto kept = std::make_shared<KeptNode<Id>>(
-        g_.view_of<Id>(node, list.stats_of(node.record), scratch), block_of<Id>(node), node.active,
+    auto kept = std::make_shared<KeptNode>(
+        g_.view_of(node, list.stats_of(node.record), scratch), node.block, node.active,
         scratch.marked, kids[0].tables, kids[1].tables);
     return [this, kept, record = node.record, primary = split.feature, &list, &scratch] {
       list.set_surrogates(record, kept->surrogates(p_, list.stats_of(record), primary, scratch));
     };
   }
 
-  template <class Id>
   void move_entries(Pending& node, const Split& split, const Branches& branches,
                     const std::vector<i64>& sizes, const std::vector<u8>& keep, bool two,
                     bool shared, Scratch& scratch) {
     if (!p_.n_sorted) return;
-    Block<Id>& block = *block_of<Id>(node);
+    Block& block = *node.block;
     const i64 n = node.size();
     std::vector<i32> move;
     for (i32 f : *node.active) {
@@ -170,7 +165,7 @@ class SplitApplication {
       if (p_.features[f].store == Store::sorted && !ordered) move.push_back(f);
     }
     g_.for_each(static_cast<i64>(move.size()), n, shared, scratch, [&](i64 i, Scratch& s) {
-      Entry<Id>* entries = block.entries[p_.features[move[i]].slot] + node.begin;
+      Entry* entries = block.entries[p_.features[move[i]].slot] + node.begin;
       if (two) {
         partition_two(entries, n, branches.narrow, keep[0], keep[1], s.bytes);
       } else {
@@ -180,12 +175,11 @@ class SplitApplication {
   }
 
   // Only children that are split again need a block of their own.
-  template <class Id>
   void apply_fractional(Pending& node, const Split& split, NodeList& list, Scratch& scratch,
                         std::vector<Pending>& children) {
-    Block<Id>& block = *block_of<Id>(node);
-    const std::vector<Part<Id>> parts = share_out(p_, node, block, split.n_branches,
-                                                  list.stats_of(node.record), scratch);
+    Block& block = *node.block;
+    const std::vector<Part> parts = share_out(p_, node, block, split.n_branches,
+                                              list.stats_of(node.record), scratch);
     const i64 first = children_.add_children(list, node.record, split.n_branches);
     const Active below = children_.active_below(node, split.feature);
     std::vector<Pending> kids(split.n_branches);
@@ -198,23 +192,23 @@ class SplitApplication {
       i64* stats = list.stats_of(kid.record);
       if (p_.is_classification()) {
         for (i64 i = 0; i < kid.end; ++i) {
-          const Id id = parts[b].ids[i];
+          const u32 id = parts[b].ids[i];
           stats[block.target.label[id]] +=
               shared_weight(p_, block.target.weight[id], parts[b].share[i]);
         }
         if (is_terminal(p_, list, kid.record, kid.depth)) continue;
       }
-      block_of<Id>(kid) = extract<Id>(p_, block, node.begin, node.end, parts[b].ids,
-                                      parts[b].share.data(), *node.active, scratch);
+      kid.block = extract(p_, block, node.begin, node.end, parts[b].ids,
+                          parts[b].share.data(), *node.active, scratch);
       if (p_.is_classification()) continue;
-      for (i64 i = 0; i < kid.end; ++i) add_any(p_, block_of<Id>(kid)->target, i, stats);
-      children_.describe(*block_of<Id>(kid), kid, list);
+      for (i64 i = 0; i < kid.end; ++i) add_any(p_, kid.block->target, i, stats);
+      children_.describe(*kid.block, kid, list);
     }
     children_.bound(node, split, list, first, kids);
     for (const Pending& kid : kids) children_.clip(kid, list);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      if (!block_of<Id>(kids[b]) || is_terminal(p_, list, first + b, node.depth + 1)) continue;
-      children_.drop_constants<Id>(kids[b]);
+      if (!kids[b].block || is_terminal(p_, list, first + b, node.depth + 1)) continue;
+      children_.drop_constants(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));
     }

@@ -41,9 +41,8 @@ inline double value_break(const Problem& p, i32 feature, double a, double b) {
 }
 
 // A break of a feature between the values of two rows.
-template <class Id>
-double sorted_break(const NodeView<Id>& node, i32 feature, const Entry<Id>& below,
-                    const Entry<Id>& above) {
+inline double sorted_break(const NodeView& node, i32 feature, const Entry& below,
+                           const Entry& above) {
   const Column& column = node.problem.columns[feature];
   return value_break(node.problem, feature, column.value(node.block.row(below.id)),
                      column.value(node.block.row(above.id)));

@@ -17,7 +17,6 @@ class SplitSearch {
       : g_(growth), p_(growth.p), o_(growth.options), tables_(tables) {}
 
   // False: nothing is worth a split.
-  template <class Id>
   bool choose(Pending& node, NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
     if (o_.ask) {
       std::vector<Chosen> answer = ask_python(g_, {&node, 1}, list);
@@ -25,9 +24,9 @@ class SplitSearch {
       return chosen.external;
     }
     if (node.tables.empty() && tables_.pay(node.size())) {
-      node.tables = tables_.make(*block_of<Id>(node), node, *node.active, shared, scratch);
+      node.tables = tables_.make(*node.block, node, *node.active, shared, scratch);
     }
-    NodeView<Id> view = g_.view_of<Id>(node, list.stats_of(node.record), scratch);
+    NodeView view = g_.view_of(node, list.stats_of(node.record), scratch);
     const i32 n = static_cast<i32>(node.active->size());
     const i32 wanted = draws(node) ? p_.params.max_features : n;
     // Of equal splits the feature that was drawn first wins. In column order the first columns would
@@ -84,8 +83,7 @@ class SplitSearch {
 
   // The best of some features where ordered ones are kept by row. Those that do not vary are not
   // drawn again below the node.
-  template <class Id>
-  Candidate best_of_rows(Pending& node, const NodeView<Id>& view, const i32* features, i32 n,
+  Candidate best_of_rows(Pending& node, const NodeView& view, const i32* features, i32 n,
                          Scratch& scratch) {
     std::vector<i32>& plain = scratch.plain;
     plain.clear();
@@ -94,12 +92,10 @@ class SplitSearch {
       if (info.store == Store::rows && !info.has_gaps) plain.push_back(features[i]);
     }
     i32 done = 0;
-    if constexpr (sizeof(Id) == 4) {
-      const i32 m = static_cast<i32>(plain.size());
-      scratch.of_plain.resize(m);
-      if (m && o_.chooser->best_of_rows(view, plain.data(), m, scratch, scratch.of_plain.data())) {
-        done = m;
-      }
+    const i32 m = static_cast<i32>(plain.size());
+    scratch.of_plain.resize(m);
+    if (m && o_.chooser->best_of_rows(view, plain.data(), m, scratch, scratch.of_plain.data())) {
+      done = m;
     }
     if (done < n) {
       scratch.found.resize(n);
@@ -144,8 +140,7 @@ class SplitSearch {
   }
 
   // The gain of a split into pure children. Only small nodes have a chance to find one.
-  template <class Id>
-  double most_gain(const NodeView<Id>& view, const NodeRecord& record) const {
+  double most_gain(const NodeView& view, const NodeRecord& record) const {
     if (view.size() > 64) return kInf;
     if (p_.is_classification()) return o_.chooser->most_gain(view.stats, view.criterion);
     if (o_.own_scale) return kInf;

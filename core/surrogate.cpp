@@ -63,11 +63,10 @@ class SurrogateScan {
 };
 
 // One feature against the primary split: the split, and the weight it sends correctly.
-template <class Id>
 class SurrogateSearch {
  public:
   // primary: of all instances that the primary split decides
-  SurrogateSearch(const NodeView<Id>& node, i32 feature, const PrimaryDirection& primary,
+  SurrogateSearch(const NodeView& node, i32 feature, const PrimaryDirection& primary,
                   SideTables sides, Scratch& scratch)
       : node_(node), feature_(feature), primary_(primary), sides_(sides), scratch_(scratch) {}
 
@@ -91,23 +90,23 @@ class SurrogateSearch {
   };
 
   bool sorted() {
-    const Entry<Id>* entries = node_.block.entries[node_.problem.features[feature_].slot];
+    const Entry* entries = node_.block.entries[node_.problem.features[feature_].slot];
     const u8* side = node_.side;
     const TargetArrays& target = node_.block.target;
     i64 known_end = node_.end;
-    while (known_end > node_.begin && entries[known_end - 1].rank == kGap<Id>) --known_end;
+    while (known_end > node_.begin && entries[known_end - 1].rank == kGap) --known_end;
     if (known_end == node_.end) {
       known = primary_;
     } else {
       for (i64 i = node_.begin; i < known_end; ++i) {
-        const Id id = entries[i].id;
+        const u32 id = entries[i].id;
         if (side[id] <= 1) known.add(side[id], instance_weight(target, id));
       }
     }
     SurrogateScan scan(known);
     i64 cut = node_.begin;
     for (i64 i = node_.begin; i < known_end; ++i) {
-      const Entry<Id>& entry = entries[i];
+      const Entry& entry = entries[i];
       if (i > node_.begin && entries[i - 1].rank != entry.rank && scan.offer()) cut = i;
       if (side[entry.id] <= 1) scan.add(side[entry.id], instance_weight(target, entry.id));
     }
@@ -181,7 +180,7 @@ class SurrogateSearch {
     scratch_.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * 3);
     const i64* count = scratch_.dense.data();
     count_pairs<Code>(node_.block, node_.begin, node_.end, info, 3,
-                      [side](Id id) { return side[id] <= 1 ? side[id] : 2; }, scratch_.dense.data(),
+                      [side](u32 id) { return side[id] <= 1 ? side[id] : 2; }, scratch_.dense.data(),
                       scratch_);
     std::vector<Cell> cells;
     cells.reserve(std::min<u64>(info.n_codes, node_.size()));
@@ -214,9 +213,9 @@ class SurrogateSearch {
     const u8* codes = node_.block.codes[info.slot];
     const u8* side = node_.side;
     for (i64 i = node_.begin; i < node_.end; ++i) {
-      const Id id = node_.block.ids[i];
+      const u32 id = node_.block.ids[i];
       const u32 c = read_code<Code>(codes, id);
-      if (c == kGap<u32>) continue;
+      if (c == kGap) continue;
       Cell& cell = cell_of(c);
       cell.code = c;
       cell.is_seen = true;
@@ -260,7 +259,7 @@ class SurrogateSearch {
     return !node_.problem.params.surrogate_errors || n_wrong >= 2;
   }
 
-  const NodeView<Id>& node_;
+  const NodeView& node_;
   i32 feature_;
   const PrimaryDirection& primary_;
   SideTables sides_;
@@ -269,8 +268,7 @@ class SurrogateSearch {
 
 }  // namespace
 
-template <class Id>
-std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,
+std::vector<Surrogate> find_surrogates(const NodeView& node, i32 primary,
                                        const std::vector<i32>& active, const Marked& marked,
                                        SideTables sides, OnEach each) {
   const Params& params = node.problem.params;
@@ -279,7 +277,7 @@ std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,
   std::vector<Surrogate> found(active.size());
   each(static_cast<i64>(active.size()), [&](i64 i, Scratch& scratch) {
     if (active[i] == primary) return;
-    SurrogateSearch<Id> search(node, active[i], direction, sides, scratch);
+    SurrogateSearch search(node, active[i], direction, sides, scratch);
     if (!search.run()) return;
     Surrogate& s = found[i];
     const PrimaryDirection& base = params.surrogate_share ? search.known : direction;
@@ -302,9 +300,5 @@ std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,
   return best;
 }
 
-template std::vector<Surrogate> find_surrogates(const NodeView<u16>&, i32, const std::vector<i32>&,
-                                                const Marked&, SideTables, OnEach);
-template std::vector<Surrogate> find_surrogates(const NodeView<u32>&, i32, const std::vector<i32>&,
-                                                const Marked&, SideTables, OnEach);
 
 }  // namespace treewright

@@ -14,9 +14,6 @@
 
 namespace treewright {
 
-// Weight of an instance, in scaled units.
-inline i64 instance_weight(const TargetArrays& t, i64 id) { return t.weight ? t.weight[id] : 1; }
-
 // Tables of the two children, where the primary split decided every instance and they were made.
 struct SideTables {
   const i64* left = nullptr;
@@ -27,8 +24,7 @@ using OnEach = Callable<void(i64, OnIndex)>;
 
 // The best surrogates of a node whose primary split has marked node.side (kUndecided for gaps).
 // each(n, f) calls f(i, scratch) for every i below n, perhaps on several threads.
-template <class Id>
-std::vector<Surrogate> find_surrogates(const NodeView<Id>& node, i32 primary,
+std::vector<Surrogate> find_surrogates(const NodeView& node, i32 primary,
                                        const std::vector<i32>& active, const Marked& marked,
                                        SideTables sides, OnEach each);
 

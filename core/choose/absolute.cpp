@@ -10,8 +10,7 @@ void AbsoluteError::order_groups(const CriterionView& view, const Problem& p, Gr
   order_by_profile(view, p, groups);
 }
 
-template <class Id>
-void AbsoluteError::score(const NodeView<Id>& node, const Sequence<Id>& s,
+void AbsoluteError::score(const NodeView& node, const Sequence& s,
                           const Admission& admission, bool gaps_left, bool learned,
                           Candidate& best) {
   const Problem& p = node.problem;
@@ -25,17 +24,17 @@ void AbsoluteError::score(const NodeView<Id>& node, const Sequence<Id>& s,
       right_median(n_cuts + 1);
   double base = 0;
   for (i32 o = 0; o < outputs; ++o) {
-    std::vector<Id> all(s.ids);
+    std::vector<u32> all(s.ids);
     all.insert(all.end(), s.gaps.begin(), s.gaps.end());
-    auto y = [&](Id id) { return t.y[static_cast<i64>(id) * outputs + o]; };
+    auto y = [&](u32 id) { return t.y[static_cast<i64>(id) * outputs + o]; };
     std::vector<double> sorted;
-    for (Id id : all) sorted.push_back(y(id));
+    for (u32 id : all) sorted.push_back(y(id));
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     MedianTree tree(static_cast<i64>(sorted.size()));
     std::vector<double> shifted(sorted);
     for (double& v : shifted) v -= p.targets.shift[o];
-    auto add = [&](Id id) {
+    auto add = [&](u32 id) {
       const i64 rank = std::lower_bound(sorted.begin(), sorted.end(), y(id)) - sorted.begin();
       tree.add(rank, t.weight ? t.weight[id] : 1, t.wy[static_cast<i64>(id) * outputs + o]);
     };
@@ -43,7 +42,7 @@ void AbsoluteError::score(const NodeView<Id>& node, const Sequence<Id>& s,
       if (median && admission.direction) *median = tree.median(sorted);
       return tree.cost(shifted, p.weight_unit, p.y_unit);
     };
-    if (learned && gaps_left) for (Id id : s.gaps) add(id);
+    if (learned && gaps_left) for (u32 id : s.gaps) add(id);
     i64 next = 0;
     for (i64 i = 0; i < known; ++i) {
       if (next < n_cuts && s.cuts[next] == i) {
@@ -57,21 +56,21 @@ void AbsoluteError::score(const NodeView<Id>& node, const Sequence<Id>& s,
       base += cost(nullptr);
       if (own) {  // the gaps' own branch is charged on its own
         tree.clear();
-        for (Id id : s.gaps) add(id);
+        for (u32 id : s.gaps) add(id);
         base -= cost(nullptr);
         tree.clear();
-        for (Id id : all) add(id);
+        for (u32 id : all) add(id);
         base += cost(nullptr);
         tree.clear();
-        for (Id id : s.ids) add(id);
+        for (u32 id : s.ids) add(id);
         base -= cost(nullptr);
       }
     } else {
-      if (!gaps_left) for (Id id : s.gaps) add(id);
+      if (!gaps_left) for (u32 id : s.gaps) add(id);
       base += cost(nullptr);
     }
     tree.clear();
-    if (learned && !gaps_left) for (Id id : s.gaps) add(id);
+    if (learned && !gaps_left) for (u32 id : s.gaps) add(id);
     if (known_alone) right[n_cuts] += cost(&right_median[n_cuts]);
     next = n_cuts - 1;
     for (i64 i = known - 1; i >= 0; --i) {
@@ -93,9 +92,9 @@ void AbsoluteError::score(const NodeView<Id>& node, const Sequence<Id>& s,
     if (!candidate.beats(best)) continue;
     if (!admission.plain()) {
       i64 weight[2] = {0, 0};
-      auto weigh = [&](Id id, bool right) { weight[right] += t.weight ? t.weight[id] : 1; };
+      auto weigh = [&](u32 id, bool right) { weight[right] += t.weight ? t.weight[id] : 1; };
       for (i64 i = 0; i < known; ++i) weigh(s.ids[i], i >= at);
-      if (learned) for (Id id : s.gaps) weigh(id, !gaps_left);
+      if (learned) for (u32 id : s.gaps) weigh(id, !gaps_left);
       if (static_cast<double>(std::min(weight[0], weight[1])) < admission.min_weight) continue;
       const double l = left_median[c], r = right_median[c];
       if (admission.direction && !(l >= node.lower && l <= node.upper && r >= node.lower &&
@@ -113,12 +112,11 @@ void AbsoluteError::score(const NodeView<Id>& node, const Sequence<Id>& s,
   }
 }
 
-template <class Id>
-void AbsoluteError::multiway(const NodeView<Id>& node, const Sequence<Id>& s, Candidate& best) {
+void AbsoluteError::multiway(const NodeView& node, const Sequence& s, Candidate& best) {
   const Problem& p = node.problem;
   const TargetArrays& t = node.block.target;
   const i32 outputs = p.targets.n_outputs;
-  std::vector<std::vector<Id>> groups(s.cuts.size() + 1);
+  std::vector<std::vector<u32>> groups(s.cuts.size() + 1);
   for (std::size_t g = 0, i = 0; g < groups.size(); ++g) {
     const std::size_t end = g < s.cuts.size() ? s.cuts[g] : s.ids.size();
     for (; i < end; ++i) groups[g].push_back(s.ids[i]);
@@ -126,16 +124,16 @@ void AbsoluteError::multiway(const NodeView<Id>& node, const Sequence<Id>& s, Ca
   if (groups.size() < 2) return;
   std::vector<std::pair<double, double>> items;
   // Σ w |y − median| of some instances.
-  auto cost = [&](const std::vector<Id>& ids, const std::vector<Id>* more) {
+  auto cost = [&](const std::vector<u32>& ids, const std::vector<u32>* more) {
     double sum = 0;
     for (i32 o = 0; o < outputs; ++o) {
       items.clear();
-      auto add = [&](Id id) {
+      auto add = [&](u32 id) {
         items.emplace_back(t.y[static_cast<i64>(id) * outputs + o],
                            t.weight ? static_cast<double>(t.weight[id]) * p.weight_unit : 1.0);
       };
-      for (Id id : ids) add(id);
-      if (more) for (Id id : *more) add(id);
+      for (u32 id : ids) add(id);
+      if (more) for (u32 id : *more) add(id);
       if (items.empty()) continue;
       const double median = weighted_median(items);
       for (const auto& [y, w] : items) sum += w * std::abs(y - median);
@@ -145,7 +143,7 @@ void AbsoluteError::multiway(const NodeView<Id>& node, const Sequence<Id>& s, Ca
   double charged = 0;
   for (const auto& group : groups) {
     i64 weight = 0;
-    for (Id id : group) weight += t.weight ? t.weight[id] : 1;
+    for (u32 id : group) weight += t.weight ? t.weight[id] : 1;
     if (static_cast<i64>(group.size()) < p.params.min_leaf ||
         static_cast<double>(weight) * p.weight_unit < p.params.min_weight_leaf) {
       return;

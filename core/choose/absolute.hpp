@@ -72,10 +72,7 @@ class MedianTree {
 
 class AbsoluteError : public Chooser {
  public:
-  Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
-    return search(node, feature, scratch);
-  }
-  Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) override {
+  Candidate best(const NodeView& node, i32 feature, Scratch& scratch) override {
     return search(node, feature, scratch);
   }
   // Categories by mean: a heuristic here, the best subset need not be in this order.
@@ -83,19 +80,17 @@ class AbsoluteError : public Chooser {
 
  private:
   // Instances in the order of the feature; cuts[i] counts the instances before a boundary.
-  template <class Id>
   struct Sequence {
-    std::vector<Id> ids, gaps;
+    std::vector<u32> ids, gaps;
     std::vector<i64> cuts;
     std::vector<i64> positions;  // what Candidate::cut says of each: entries or groups
     CandidateKind kind = CandidateKind::sorted_cut;
   };
 
-  template <class Id>
-  Candidate search(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+  Candidate search(const NodeView& node, i32 feature, Scratch& scratch) {
     Candidate best;
     best.feature = feature;
-    const Sequence<Id> sequence = order_instances(node, feature, scratch, best.threshold);
+    const Sequence sequence = order_instances(node, feature, scratch, best.threshold);
     if (sequence.cuts.empty() && sequence.gaps.empty()) return best;
     if (node.problem.columns[feature].multiway) {
       multiway(node, sequence, best);
@@ -108,15 +103,14 @@ class AbsoluteError : public Chooser {
     return best;
   }
 
-  template <class Id>
-  Sequence<Id> order_instances(const NodeView<Id>& node, i32 feature, Scratch& scratch,
-                               double& threshold) {
+  Sequence order_instances(const NodeView& node, i32 feature, Scratch& scratch,
+                           double& threshold) {
     const Problem& p = node.problem;
     const FeatureInfo& info = p.features[feature];
-    Sequence<Id> out;
+    Sequence out;
     const bool random = p.params.random_cut && !p.columns[feature].multiway;
     if (info.store == Store::sorted) {
-      const Entry<Id>* e = node.block.entries[info.slot] + node.begin;
+      const Entry* e = node.block.entries[info.slot] + node.begin;
       const i64 known = count_known(e, node.size());
       const i64 only = random ? random_entry_cut(node, feature, e, known, threshold) : 0;
       for (i64 i = 0; i < known; ++i) {
@@ -148,9 +142,9 @@ class AbsoluteError : public Chooser {
     out.ids.resize(at);
     with_code_type(info.code_bytes, [&](auto code) {
       for (i64 i = node.begin; i < node.end; ++i) {
-        const Id id = node.block.ids[i];
+        const u32 id = node.block.ids[i];
         const u32 c = read_code<decltype(code)>(node.block.codes[info.slot], id);
-        if (c == kGap<u32>) {
+        if (c == kGap) {
           out.gaps.push_back(id);
         } else {
           const auto k = std::lower_bound(g.code.begin(), g.code.end(), c) - g.code.begin();
@@ -162,11 +156,9 @@ class AbsoluteError : public Chooser {
   }
 
   // One branch per group.
-  template <class Id>
-  void multiway(const NodeView<Id>& node, const Sequence<Id>& s, Candidate& best);
+  void multiway(const NodeView& node, const Sequence& s, Candidate& best);
 
-  template <class Id>
-  void score(const NodeView<Id>& node, const Sequence<Id>& s, const Admission& admission,
+  void score(const NodeView& node, const Sequence& s, const Admission& admission,
              bool gaps_left, bool learned, Candidate& best);
 };
 

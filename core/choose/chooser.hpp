@@ -14,10 +14,9 @@
 namespace treewright {
 
 // A node as a chooser sees it.
-template <class Id>
 struct NodeView {
   const Problem& problem;
-  Block<Id>& block;
+  Block& block;
   i64 begin, end;
   const i64* stats;  // of the node's instances
   CriterionView criterion;
@@ -110,8 +109,7 @@ struct RowScratch {
 // Buffers of one thread.
 struct Scratch {
   RowScratch rows;
-  std::vector<Entry<u16>> small_entries;  // of one feature, where they are made at the node
-  std::vector<Entry<u32>> entries;
+  std::vector<Entry> entries;  // of one feature, where they are made at the node
   std::vector<i32> order;                 // features in the order of a draw
   std::vector<Candidate> found, of_plain, of_wide;
   std::vector<i32> plain;                 // features that are searched together
@@ -137,25 +135,15 @@ struct Scratch {
 // Work on one of several things, with the buffers of the thread that does it.
 using OnIndex = Callable<void(i64, Scratch&)>;
 
-template <class Id>
-std::vector<Entry<Id>>& entry_buffer(Scratch& scratch) {
-  if constexpr (sizeof(Id) == 2) {
-    return scratch.small_entries;
-  } else {
-    return scratch.entries;
-  }
-}
-
 class Chooser {
  public:
   virtual ~Chooser() = default;
   // Once per fit, when the columns are ranked and coded.
   virtual void prepare(const Problem&) {}
   // Scores the best split of one feature.
-  virtual Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) = 0;
-  virtual Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) = 0;
+  virtual Candidate best(const NodeView& node, i32 feature, Scratch& scratch) = 0;
   // Scores several features that are kept by row without gaps; false where there is no loop for it.
-  virtual bool best_of_rows(const NodeView<u32>&, const i32* /*features*/, i32 /*n*/, Scratch&,
+  virtual bool best_of_rows(const NodeView&, const i32* /*features*/, i32 /*n*/, Scratch&,
                             Candidate* /*out*/) {
     return false;
   }
@@ -165,8 +153,7 @@ class Chooser {
   virtual void merge_groups(const Problem&, const i64* /*stats*/, const Groups&,
                             std::vector<i32>& /*branch*/) {}
   // Cuts of a candidate of kind `intervals`, exactly as `best` had them: entries or groups below.
-  virtual std::vector<i64> cuts(const NodeView<u16>&, i32 /*feature*/, Scratch&) { return {}; }
-  virtual std::vector<i64> cuts(const NodeView<u32>&, i32 /*feature*/, Scratch&) { return {}; }
+  virtual std::vector<i64> cuts(const NodeView&, i32 /*feature*/, Scratch&) { return {}; }
   // Whether the winner depends on all candidates of a node, and then which one wins (−1: none).
   // Otherwise it is the first with the largest gain.
   virtual bool picks() const { return false; }

@@ -37,8 +37,7 @@ struct Admission {
   double min_weight;  // scaled
   i32 direction;      // monotonic constraint of the feature
 
-  template <class Id>
-  Admission(const NodeView<Id>& node, i32 feature) {
+  Admission(const NodeView& node, i32 feature) {
     const Problem& p = node.problem;
     min_leaf = std::max<i64>(p.params.min_leaf, 1);
     min_weight = p.params.min_weight_leaf / p.weight_unit;
@@ -47,8 +46,7 @@ struct Admission {
 
   bool plain() const { return direction == 0 && min_weight <= 0; }
 
-  template <class Id>
-  bool allows(const NodeView<Id>& node, const i64* left, const i64* right) const {
+  bool allows(const NodeView& node, const i64* left, const i64* right) const {
     const Problem& p = node.problem;
     if (min_weight > 0 && (static_cast<double>(p.weight_of(left)) < min_weight ||
                            static_cast<double>(p.weight_of(right)) < min_weight)) {
@@ -62,8 +60,8 @@ struct Admission {
 };
 
 // Scores the cut that `left` describes and keeps it if it beats the best so far.
-template <class C, class Id>
-inline void consider(const NodeView<Id>& node, const Pass& pass, const Admission& admission,
+template <class C>
+inline void consider(const NodeView& node, const Pass& pass, const Admission& admission,
                      const i64* left, i64* right, i64 n_left, i64 cut, u64 mask, Candidate& best,
                      CandidateKind kind) {
   if (n_left < admission.min_leaf || pass.n_total - n_left < admission.min_leaf) return;

@@ -22,13 +22,10 @@ namespace treewright {
 template <class C>
 class Exhaustive : public Chooser {
  public:
-  Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
+  Candidate best(const NodeView& node, i32 feature, Scratch& scratch) override {
     return search(node, feature, scratch);
   }
-  Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) override {
-    return search(node, feature, scratch);
-  }
-  bool best_of_rows(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
+  bool best_of_rows(const NodeView& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out) override {
     const Problem& p = node.problem;
     if (!node.block.target.count || !p.params.monotonic.empty() || p.params.min_weight_leaf > 0) {
@@ -65,8 +62,7 @@ class Exhaustive : public Chooser {
   }
 
  private:
-  template <class Id>
-  Candidate search(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+  Candidate search(const NodeView& node, i32 feature, Scratch& scratch) {
     const Problem& p = node.problem;
     Candidate best;
     best.feature = feature;
@@ -98,19 +94,17 @@ class Exhaustive : public Chooser {
   // Few instances of a feature kept as codes are sorted sooner than they are grouped.
   static constexpr i64 kFew = 32;
 
-  template <class Id>
-  static bool fits_entries(const NodeView<Id>& node, const FeatureInfo& info, const Column& column) {
+  static bool fits_entries(const NodeView& node, const FeatureInfo& info, const Column& column) {
     return node.size() <= kFew && info.code_bytes == 1 && column.ordered && !column.multiway &&
            !node.problem.params.random_cut;
   }
 
-  template <class Id>
-  void few(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scratch, Candidate& best) {
-    Entry<Id> entries[kFew];
+  void few(const NodeView& node, const FeatureInfo& info, Scratch& scratch, Candidate& best) {
+    Entry entries[kFew];
     const u8* codes = node.block.codes[info.slot];
     for (i64 i = 0; i < node.size(); ++i) {
-      const Id id = node.block.ids[node.begin + i];
-      const Id rank = codes[id] == kGap<u8> ? kGap<Id> : static_cast<Id>(codes[id]);
+      const u32 id = node.block.ids[node.begin + i];
+      const u32 rank = codes[id] == u8{255} ? kGap : static_cast<u32>(codes[id]);
       i64 at = i;
       for (; at > 0 && entries[at - 1].rank > rank; --at) entries[at] = entries[at - 1];
       entries[at] = {rank, id};
@@ -124,8 +118,7 @@ class Exhaustive : public Chooser {
   }
 
   // Whether a feature kept by row is searched by its bins: where they are exact enough.
-  template <class Id>
-  static bool counts_bins(const NodeView<Id>& node, i32 feature) {
+  static bool counts_bins(const NodeView& node, i32 feature) {
     const Problem& p = node.problem;
     if (p.params.random_cut) return false;
     const RowFeature& f = p.rows->features[p.features[feature].slot];
@@ -133,13 +126,12 @@ class Exhaustive : public Chooser {
   }
 
   // A cut of a feature kept by row is known by the largest key on its left.
-  template <class Id>
-  static void turn_into_key(const NodeView<Id>& node, i32 feature, Scratch& scratch,
+  static void turn_into_key(const NodeView& node, i32 feature, Scratch& scratch,
                             Candidate& best) {
     const Problem& p = node.problem;
     const i32 slot = p.features[feature].slot;
     if (best.kind == CandidateKind::sorted_cut) {
-      const Id id = entry_buffer<Id>(scratch)[best.cut - 1].id;
+      const u32 id = scratch.entries[best.cut - 1].id;
       best.cut = p.rows->key(node.block.rows, id, slot);
     } else if (best.kind == CandidateKind::group_cut) {
       best.cut = p.rows->features[slot].bin_end[scratch.groups.code[best.cut - 1]];
@@ -151,16 +143,14 @@ class Exhaustive : public Chooser {
 
   // Runs `scan(node, pass, left and right stats, extra rows on the left)` once, or once per side for
   // gaps.
-  template <class Id>
-  using Scan = Callable<void(const NodeView<Id>&, const Pass&, i64*, i64*, i64)>;
+  using Scan = Callable<void(const NodeView&, const Pass&, i64*, i64*, i64)>;
 
-  template <class Id>
-  void passes(const NodeView<Id>& node, i64 n_gaps, const i64* gap_stats, Scratch& scratch,
-              Candidate& best, const std::type_identity_t<Scan<Id>>& scan) {
+  void passes(const NodeView& node, i64 n_gaps, const i64* gap_stats, Scratch& scratch,
+              Candidate& best, const Scan& scan) {
     const Problem& p = node.problem;
     const i32 s = p.n_stats;
     const double whole = C::side(node.stats, node.criterion);
-    auto run = [&](const NodeView<Id>& view, const Pass& pass, const i64* start, i64 extra) {
+    auto run = [&](const NodeView& view, const Pass& pass, const i64* start, i64 extra) {
       if (start) {
         scratch.left.assign(start, start + s);
       } else {
@@ -192,20 +182,19 @@ class Exhaustive : public Chooser {
       return;
     }
     // Only the known rows take part, so number criteria are centred on their mean.
-    NodeView<Id> known = node;
+    NodeView known = node;
     if (!p.is_classification()) centre_on(known.criterion, scratch.known.data());
     const double base = C::side(scratch.known.data(), known.criterion);
     run(known, {scratch.known.data(), node.size() - n_gaps, base}, nullptr, 0);
   }
 
-  template <class Id>
-  void sorted(const NodeView<Id>& node, const Entry<Id>* entries, Scratch& scratch,
+  void sorted(const NodeView& node, const Entry* entries, Scratch& scratch,
               Candidate& best) {
     const Problem& p = node.problem;
     const i64 n = node.size();
     if (entries[0].rank == entries[n - 1].rank) return;
     const Admission admission(node, best.feature);
-    const bool gaps = entries[n - 1].rank == kGap<Id>;
+    const bool gaps = entries[n - 1].rank == kGap;
     if (p.unit && !gaps && admission.plain() && fast(node, entries, admission, scratch, best)) return;
     const i64 known = count_known(entries, n);
     std::vector<i64> gap_stats(p.n_stats, 0);
@@ -213,7 +202,7 @@ class Exhaustive : public Chooser {
       add_any(p, node.block.target, entries[i].id, gap_stats.data());
     }
     passes(node, n - known, gap_stats.data(), scratch, best,
-           [&](const NodeView<Id>& view, const Pass& pass, i64* left, i64* right, i64 extra) {
+           [&](const NodeView& view, const Pass& pass, i64* left, i64* right, i64 extra) {
              if (p.unit) {
                scan_any<C, true>(view, entries, known, pass, admission, extra, left, right, best);
              } else {
@@ -222,17 +211,16 @@ class Exhaustive : public Chooser {
            });
   }
 
-  template <class Id>
-  void random_entry(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+  void random_entry(const NodeView& node, i32 feature, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
-    const Entry<Id>* entries = entries_of(node, feature, scratch);
+    const Entry* entries = entries_of(node, feature, scratch);
     const i64 n = node.size(), known = count_known(entries, n);
     std::vector<i64> gap_stats(p.n_stats, 0);
     for (i64 i = known; i < n; ++i) add_any(p, node.block.target, entries[i].id, gap_stats.data());
     const i64 cut = random_entry_cut(node, feature, entries, known, best.threshold);
     const Admission admission(node, feature);
     passes(node, n - known, gap_stats.data(), scratch, best,
-           [&](const NodeView<Id>& view, const Pass& pass, i64* left, i64* right, i64 extra) {
+           [&](const NodeView& view, const Pass& pass, i64* left, i64* right, i64 extra) {
              if (!cut) return;
              for (i64 i = 0; i < cut; ++i) add_any(p, node.block.target, entries[i].id, left);
              consider<C>(view, pass, admission, left, right, cut + extra, cut, 0, best,
@@ -240,15 +228,14 @@ class Exhaustive : public Chooser {
            });
   }
 
-  template <class Id>
-  void random_group(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+  void random_group(const NodeView& node, i32 feature, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
     Groups& g = scratch.groups;
     if (!g.size()) return;
     const i64 cut = random_group_cut(node, feature, g, best.threshold);
     const Admission admission(node, feature);
     passes(node, g.gap_count, g.gap_stats.data(), scratch, best,
-           [&](const NodeView<Id>& view, const Pass& pass, i64* left, i64* right, i64 n_left) {
+           [&](const NodeView& view, const Pass& pass, i64* left, i64* right, i64 n_left) {
              if (!cut) return;
              for (i64 i = 0; i < cut; ++i) {
                const i64 k = g.order[i];
@@ -261,8 +248,7 @@ class Exhaustive : public Chooser {
   }
 
   // The loops of the common cases; false where there is none.
-  template <class Id>
-  bool fast(const NodeView<Id>& node, const Entry<Id>* entries, const Admission& admission,
+  bool fast(const NodeView& node, const Entry* entries, const Admission& admission,
             Scratch& scratch, Candidate& best) {
     if constexpr (std::is_same_v<C, Gini>) {
       if (node.criterion.factor) return false;
@@ -281,8 +267,7 @@ class Exhaustive : public Chooser {
     return false;
   }
 
-  template <class Id>
-  void grouped(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+  void grouped(const NodeView& node, i32 feature, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
     Groups& g = scratch.groups;
     if (g.size() < 1 || (g.size() < 2 && !(g.gap_count && p.params.gaps == GapPolicy::learned))) return;
@@ -296,7 +281,7 @@ class Exhaustive : public Chooser {
     const bool all = subsets && !order_is_optimal(p) && g.size() <= p.params.max_exhaustive;
     if (subsets && !all) order_by_profile(node.criterion, p, g);
     passes(node, g.gap_count, g.gap_stats.data(), scratch, best,
-           [&](const NodeView<Id>& view, const Pass& pass, i64* left, i64* right, i64 extra) {
+           [&](const NodeView& view, const Pass& pass, i64* left, i64* right, i64 extra) {
              if (all) {
                try_subsets(view, g, pass, admission, left, right, extra, best);
              } else {
@@ -305,8 +290,7 @@ class Exhaustive : public Chooser {
            });
   }
 
-  template <class Id>
-  void try_order(const NodeView<Id>& node, const Groups& g, const Pass& pass,
+  void try_order(const NodeView& node, const Groups& g, const Pass& pass,
                  const Admission& admission, i64* left, i64* right, i64 n_left, Candidate& best) {
     const i32 s = node.problem.n_stats;
     for (i32 i = 0; i + 1 < g.size(); ++i) {
@@ -320,8 +304,7 @@ class Exhaustive : public Chooser {
   }
 
   // Every subset in Gray code order: one group moves at a time, the last stays on the right.
-  template <class Id>
-  void try_subsets(const NodeView<Id>& node, const Groups& g, const Pass& pass,
+  void try_subsets(const NodeView& node, const Groups& g, const Pass& pass,
                    const Admission& admission, i64* left, i64* right, i64 n_left, Candidate& best) {
     const i32 s = node.problem.n_stats;
     const u64 count = u64{1} << (g.size() - 1);
@@ -339,8 +322,7 @@ class Exhaustive : public Chooser {
   }
 
   // One branch per group. Learned gaps join the group where they cost least.
-  template <class Id>
-  void multiway(const NodeView<Id>& node, Scratch& scratch, Candidate& best) {
+  void multiway(const NodeView& node, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
     const Groups& g = scratch.groups;
     const i32 s = p.n_stats;

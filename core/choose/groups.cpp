@@ -6,8 +6,7 @@
 
 namespace treewright {
 
-template <class Id>
-void fill_table(const Problem& p, const Block<Id>& block, i64 begin, i64 end,
+void fill_table(const Problem& p, const Block& block, i64 begin, i64 end,
                 const FeatureInfo& info, i64* table, Scratch& scratch) {
   const i32 width = table_width(p);
   with_target_kind(p, [&](auto classes, auto unit) {
@@ -15,13 +14,13 @@ void fill_table(const Problem& p, const Block<Id>& block, i64 begin, i64 end,
       using Code = decltype(code_type);
       if constexpr (classes.value && unit.value) {
         const u16* label = block.target.label;
-        count_pairs<Code>(block, begin, end, info, width, [label](Id id) { return label[id]; },
+        count_pairs<Code>(block, begin, end, info, width, [label](u32 id) { return label[id]; },
                           table, scratch);
       } else {
         std::fill_n(table, static_cast<std::size_t>(info.n_codes + 1) * width, 0);
         const u8* codes = block.codes[info.slot];
         for (i64 i = begin; i < end; ++i) {
-          const Id id = block.ids[i];
+          const u32 id = block.ids[i];
           const u32 c = std::min(read_code<Code>(codes, id), info.n_codes);
           i64* row = table + static_cast<std::size_t>(c) * width;
           ++row[0];
@@ -52,8 +51,8 @@ void groups_of_table(const Problem& p, const FeatureInfo& info, const i64* table
 
 // The same through a stamped map from code to group: the cost does not depend on the number of
 // codes, so that 100 000 categories at a node of ten instances cost ten steps.
-template <bool Classes, bool Unit, class Code, class Id>
-void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* codes,
+template <bool Classes, bool Unit, class Code>
+void sparse_groups(const NodeView& node, const FeatureInfo& info, const u8* codes,
                    Scratch& scratch) {
   const Problem& p = node.problem;
   const i32 s = p.n_stats;
@@ -71,7 +70,7 @@ void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* 
   std::vector<u32>& seen = g.code;
   for (i64 i = node.begin; i < node.end; ++i) {
     const u32 c = read_code<Code>(codes, node.block.ids[i]);
-    if (c == kGap<u32> || scratch.stamp[c] == scratch.epoch) continue;
+    if (c == kGap || scratch.stamp[c] == scratch.epoch) continue;
     scratch.stamp[c] = scratch.epoch;
     seen.push_back(c);
   }
@@ -80,10 +79,10 @@ void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* 
   g.count.assign(seen.size(), 0);
   g.stats.assign(seen.size() * s, 0);
   for (i64 i = node.begin; i < node.end; ++i) {
-    const Id id = node.block.ids[i];
+    const u32 id = node.block.ids[i];
     const u32 c = read_code<Code>(codes, id);
     i64* stats = g.gap_stats.data();
-    if (c == kGap<u32>) {
+    if (c == kGap) {
       ++g.gap_count;
     } else {
       stats = g.stats.data() + static_cast<i64>(scratch.slot[c]) * s;
@@ -94,15 +93,14 @@ void sparse_groups(const NodeView<Id>& node, const FeatureInfo& info, const u8* 
 }
 
 // The table of the bins of a feature that is kept by row, in scratch.dense.
-template <class Id>
-void count_bins(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scratch) {
+void count_bins(const NodeView& node, const FeatureInfo& info, Scratch& scratch) {
   const Problem& p = node.problem;
   const i32 width = table_width(p);
   scratch.dense.assign(static_cast<std::size_t>(info.n_codes + 1) * width, 0);
   with_target_kind(p, [&](auto classes, auto unit) {
     constexpr bool counts_only = classes.value && unit.value;
     for (i64 i = node.begin; i < node.end; ++i) {
-      const Id id = node.block.ids[i];
+      const u32 id = node.block.ids[i];
       i64* row = scratch.dense.data() + static_cast<std::size_t>(node.block.rows.bin(id, info.slot)) * width;
       if (!counts_only) ++row[0];
       add_instance<classes.value, unit.value>(p, node.block.target, id, row + !counts_only);
@@ -112,8 +110,7 @@ void count_bins(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scra
 
 }  // namespace
 
-template <class Id>
-void build_groups(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+void build_groups(const NodeView& node, i32 feature, Scratch& scratch) {
   const Problem& p = node.problem;
   const FeatureInfo& info = p.features[feature];
   Groups& g = scratch.groups;
@@ -142,11 +139,5 @@ void build_groups(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
   std::iota(g.order.begin(), g.order.end(), 0);
 }
 
-template void fill_table(const Problem&, const Block<u16>&, i64, i64, const FeatureInfo&, i64*,
-                         Scratch&);
-template void fill_table(const Problem&, const Block<u32>&, i64, i64, const FeatureInfo&, i64*,
-                         Scratch&);
-template void build_groups(const NodeView<u16>&, i32, Scratch&);
-template void build_groups(const NodeView<u32>&, i32, Scratch&);
 
 }  // namespace treewright

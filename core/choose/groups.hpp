@@ -10,14 +10,14 @@ namespace treewright {
 // Counts instances without weights by code and by a second key below `width`: one increment each,
 // and two tables taken in turn, so that a run of one category does not wait for its own last store.
 // A gap counts as the code after the last.
-template <class Code, class Id, class Key>
-void count_pairs(const Block<Id>& block, i64 begin, i64 end, const FeatureInfo& info, i32 width,
+template <class Code, class Key>
+void count_pairs(const Block& block, i64 begin, i64 end, const FeatureInfo& info, i32 width,
                  Key&& key, i64* table, Scratch& scratch) {
   const std::size_t size = static_cast<std::size_t>(info.n_codes + 1) * width;
   std::fill_n(table, size, 0);
   const Code* code = reinterpret_cast<const Code*>(block.codes[info.slot]);
   auto cell = [&](i64 i) {
-    const Id id = block.ids[i];
+    const u32 id = block.ids[i];
     const Code raw = code[id];
     const u32 c = raw == static_cast<Code>(~Code{0}) ? info.n_codes : static_cast<u32>(raw);
     return static_cast<std::size_t>(c) * width + key(id);
@@ -43,8 +43,7 @@ inline i32 table_width(const Problem& p) {
   return p.n_stats + !(p.is_classification() && p.unit);
 }
 
-template <class Id>
-void fill_table(const Problem& p, const Block<Id>& block, i64 begin, i64 end,
+void fill_table(const Problem& p, const Block& block, i64 begin, i64 end,
                 const FeatureInfo& info, i64* table, Scratch& scratch);
 
 // Reads rows of such a table.
@@ -69,7 +68,6 @@ struct TableRow {
 
 // Builds scratch.groups for a coded feature at a node: from the node's tables, from a table made
 // for the purpose where the codes are not many more than the instances, or from a map.
-template <class Id>
-void build_groups(const NodeView<Id>& node, i32 feature, Scratch& scratch);
+void build_groups(const NodeView& node, i32 feature, Scratch& scratch);
 
 }  // namespace treewright

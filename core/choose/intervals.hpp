@@ -104,22 +104,15 @@ class MdlCuts {
 
 class Intervals : public Exhaustive<Entropy> {
  public:
-  Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
+  Candidate best(const NodeView& node, i32 feature, Scratch& scratch) override {
     return choose(node, feature, scratch);
   }
-  Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) override {
-    return choose(node, feature, scratch);
-  }
-  std::vector<i64> cuts(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
-    return find_cuts(node, feature, scratch);
-  }
-  std::vector<i64> cuts(const NodeView<u32>& node, i32 feature, Scratch& scratch) override {
+  std::vector<i64> cuts(const NodeView& node, i32 feature, Scratch& scratch) override {
     return find_cuts(node, feature, scratch);
   }
 
  private:
-  template <class Id>
-  Candidate choose(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+  Candidate choose(const NodeView& node, i32 feature, Scratch& scratch) {
     const Problem& p = node.problem;
     if (p.columns[feature].type == ColumnType::code) {
       return Exhaustive<Entropy>::best(node, feature, scratch);
@@ -136,15 +129,14 @@ class Intervals : public Exhaustive<Entropy> {
   }
 
   // The cuts of a feature at a node: entries, or groups of a coded feature, below each.
-  template <class Id>
-  std::vector<i64> find_cuts(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+  std::vector<i64> find_cuts(const NodeView& node, i32 feature, Scratch& scratch) {
     const Problem& p = node.problem;
     const FeatureInfo& info = p.features[feature];
     auto find = [&](i64 n, auto add, auto apart) {
       return MdlCuts(node.criterion, p.weight_unit, add, apart).find(n);
     };
     if (info.store == Store::sorted) {
-      const Entry<Id>* e = node.block.entries[info.slot] + node.begin;
+      const Entry* e = node.block.entries[info.slot] + node.begin;
       return find(count_known(e, node.size()),
                   [&, e](i64 i, i64* stats) { add_any(p, node.block.target, e[i].id, stats); },
                   [e](i64 i) { return e[i].rank != e[i + 1].rank; });
@@ -159,14 +151,13 @@ class Intervals : public Exhaustive<Entropy> {
   }
 
   // What the intervals gain; a branch for gaps counts as one of them.
-  template <class Id>
-  double gain(const NodeView<Id>& node, i32 feature, const std::vector<i64>& cuts,
+  double gain(const NodeView& node, i32 feature, const std::vector<i64>& cuts,
               Scratch& scratch) {
     const Problem& p = node.problem;
     const FeatureInfo& info = p.features[feature];
     std::vector<i64> known(p.n_stats, 0), part(p.n_stats);
     double score = 0;
-    const Entry<Id>* e = nullptr;
+    const Entry* e = nullptr;
     i64 n = scratch.groups.size();
     if (info.store == Store::sorted) {
       e = node.block.entries[info.slot] + node.begin;

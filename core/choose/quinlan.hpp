@@ -59,10 +59,7 @@ class Quinlan : public Chooser {
     }
   }
 
-  Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
-    return search(node, feature, scratch);
-  }
-  Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) override {
+  Candidate best(const NodeView& node, i32 feature, Scratch& scratch) override {
     return search(node, feature, scratch);
   }
 
@@ -111,8 +108,7 @@ class Quinlan : public Chooser {
     return static_cast<Real>(1) - static_cast<Real>(weight(known.gaps()) / known.total);
   }
 
-  template <class Id>
-  Candidate search(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+  Candidate search(const NodeView& node, i32 feature, Scratch& scratch) {
     const Problem& p = node.problem;
     Candidate best;
     best.feature = feature;
@@ -134,8 +130,7 @@ class Quinlan : public Chooser {
     return best;
   }
 
-  template <class Id>
-  Known known_of(const NodeView<Id>& node, const i64* gap_stats, Scratch& scratch) const {
+  Known known_of(const NodeView& node, const i64* gap_stats, Scratch& scratch) const {
     const Problem& p = node.problem;
     scratch.known.assign(node.stats, node.stats + p.n_stats);
     for (i32 k = 0; k < p.n_stats; ++k) scratch.known[k] -= gap_stats[k];
@@ -151,10 +146,9 @@ class Quinlan : public Chooser {
   }
 
   // A node's sorted entries, one at a time.
-  template <class Id>
-  void cut_entries(const NodeView<Id>& node, i32 feature, Scratch& scratch, Candidate& best) {
+  void cut_entries(const NodeView& node, i32 feature, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
-    const Entry<Id>* e = node.block.entries[p.features[feature].slot] + node.begin;
+    const Entry* e = node.block.entries[p.features[feature].slot] + node.begin;
     const i64 n = count_known(e, node.size());
     if (n < 2 || e[0].rank == e[n - 1].rank) return;
     std::vector<i64>& gap_stats = scratch.groups.gap_stats;
@@ -185,8 +179,7 @@ class Quinlan : public Chooser {
   }
 
   // The distinct values of a coded feature, one at a time.
-  template <class Id>
-  void cut_groups(const NodeView<Id>& node, i32 feature, const Known& known, Scratch& scratch,
+  void cut_groups(const NodeView& node, i32 feature, const Known& known, Scratch& scratch,
                   Candidate& best) {
     const Groups& g = scratch.groups;
     const i32 s = node.problem.n_stats;

@@ -10,8 +10,7 @@
 namespace treewright {
 
 // A place in (low, high] for x < t, in [low, high) for x <= t.
-template <class Id>
-double random_between(const NodeView<Id>& node, i32 feature, double low, double high) {
+inline double random_between(const NodeView& node, i32 feature, double low, double high) {
   Philox random(node.problem.params.seed, child_path(~node.path, feature));
   const double u = random.uniform();
   if (node.problem.params.closed) {
@@ -23,16 +22,15 @@ double random_between(const NodeView<Id>& node, i32 feature, double low, double 
 }
 
 // Entries of a sorted feature that go left under a random threshold; 0 where nothing varies.
-template <class Id>
-i64 random_entry_cut(const NodeView<Id>& node, i32 feature, const Entry<Id>* entries, i64 known,
-                     double& threshold) {
+inline i64 random_entry_cut(const NodeView& node, i32 feature, const Entry* entries, i64 known,
+                            double& threshold) {
   if (known < 2 || entries[0].rank == entries[known - 1].rank) return 0;
   const Column& column = node.problem.columns[feature];
   const bool closed = node.problem.params.closed;
-  auto value = [&](const Entry<Id>& e) { return column.value(node.block.row(e.id)); };
+  auto value = [&](const Entry& e) { return column.value(node.block.row(e.id)); };
   threshold = random_between(node, feature, value(entries[0]), value(entries[known - 1]));
   return std::partition_point(entries, entries + known,
-                              [&](const Entry<Id>& e) {
+                              [&](const Entry& e) {
                                 return closed ? value(e) <= threshold : value(e) < threshold;
                               }) -
          entries;
@@ -40,8 +38,7 @@ i64 random_entry_cut(const NodeView<Id>& node, i32 feature, const Entry<Id>* ent
 
 // Groups (in g.order) that go left: a random place between codes, or, for nominal features, a
 // random cut of the order by rate.
-template <class Id>
-i64 random_group_cut(const NodeView<Id>& node, i32 feature, Groups& g, double& threshold) {
+inline i64 random_group_cut(const NodeView& node, i32 feature, Groups& g, double& threshold) {
   const Problem& p = node.problem;
   const i32 n = g.size();
   if (n < 2) return 0;

@@ -77,7 +77,7 @@ class TwoClasses {
 struct Search {
   static constexpr i64 kChunk = 256;  // rows whose bins are read together, so that they stay at hand
 
-  const NodeView<u32>& node;
+  const NodeView& node;
   const Problem& p;
   const RowMatrix& rows;
   const RowCells& cells;
@@ -86,7 +86,7 @@ struct Search {
   bool exact;
   i32 second = -1;  // of two classes the one that counts as 1; −1: classes as they are
 
-  Search(const NodeView<u32>& view, Scratch& scratch)
+  Search(const NodeView& view, Scratch& scratch)
       : node(view), p(view.problem), rows(*p.rows), cells(view.block.rows), s(scratch.rows), n(view.size()),
         min_leaf(std::max<i64>(p.params.min_leaf, 1)), exact(p.exact_rows) {}
 

@@ -13,7 +13,7 @@ constexpr i64 kMaxSorted = 192;
 
 class ManyClasses {
  public:
-  ManyClasses(const NodeView<u32>& node, Scratch& scratch)
+  ManyClasses(const NodeView& node, Scratch& scratch)
       : n_(node.problem.targets.n_classes), left_(scratch.left), right_(scratch.right) {
     left_.assign(n_, 0);
     right_.assign(node.stats, node.stats + n_);
@@ -57,7 +57,7 @@ class ManyClasses {
 
 class Numbers {
  public:
-  Numbers(const NodeView<u32>& node)
+  Numbers(const NodeView& node)
       : wy_(node.block.target.wy), count_(node.block.target.count), all_(node.stats[0]),
         centre_(node.criterion.centre[0]), rest_(node.criterion.rest[0]) {}
   static constexpr double tie = kTie;
@@ -87,7 +87,7 @@ class Numbers {
 struct ManyClassSearch : Search {
   Scratch& scratch;
   i64 width;
-  ManyClassSearch(const NodeView<u32>& view, Scratch& all_scratch)
+  ManyClassSearch(const NodeView& view, Scratch& all_scratch)
       : Search(view, all_scratch), scratch(all_scratch), width(p.targets.n_classes) {}
 
   void run(const i32* features, i32 m, Candidate* out) {
@@ -275,7 +275,7 @@ struct NumberSearch : ManyClassSearch {
 
 }  // namespace
 
-void search_classes(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
+void search_classes(const NodeView& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out) {
   if (node.problem.params.random_cut) {
     Search search(node, scratch);
@@ -300,7 +300,7 @@ void search_classes(const NodeView<u32>& node, const i32* features, i32 n, Scrat
   }
 }
 
-void search_numbers(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
+void search_numbers(const NodeView& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out) {
   NumberSearch search(node, scratch);
   for (i32 k = 0; node.problem.params.random_cut && k < n; ++k) {

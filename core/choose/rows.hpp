@@ -15,13 +15,13 @@
 namespace treewright {
 
 // Scores `n` features that are kept by row and have no gaps.
-void search_classes(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
+void search_classes(const NodeView& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out);
 // Nodes where only two classes are left, without a least number of rows per leaf: search_classes
 // leaves them to this.
-void search_two_classes(const NodeView<u32>& node, i32 first, i32 second, const i32* features, i32 n,
+void search_two_classes(const NodeView& node, i32 first, i32 second, const i32* features, i32 n,
                         Scratch& scratch, Candidate* out);
-void search_numbers(const NodeView<u32>& node, const i32* features, i32 n, Scratch& scratch,
+void search_numbers(const NodeView& node, const i32* features, i32 n, Scratch& scratch,
                     Candidate* out);
 
 }  // namespace treewright

@@ -19,8 +19,7 @@ bool any_beats(const double* c, i64 count, i64 first, i64 n, const BestRatio& be
   return any != 0;
 }
 
-template <class Id>
-const Entry<Id>* entries_of(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+const Entry* entries_of(const NodeView& node, i32 feature, Scratch& scratch) {
   const Problem& p = node.problem;
   const FeatureInfo& info = p.features[feature];
   if (info.store == Store::sorted) return node.block.entries[info.slot] + node.begin;
@@ -28,23 +27,21 @@ const Entry<Id>* entries_of(const NodeView<Id>& node, i32 feature, Scratch& scra
   const i64 n = node.size();
   items.resize(n);
   for (i64 i = 0; i < n; ++i) {
-    const Id id = node.block.ids[node.begin + i];
+    const u32 id = node.block.ids[node.begin + i];
     const u32 key = static_cast<u32>(p.rows->key(node.block.rows, id, info.slot)) ^ 0x80000000u;
     items[i] = u64{key} << 32 | id;
   }
   sort_items(items.data(), n, scratch.rows.other);
-  std::vector<Entry<Id>>& out = entry_buffer<Id>(scratch);
+  std::vector<Entry>& out = scratch.entries;
   out.resize(n);
-  Id rank = 0;
+  u32 rank = 0;
   for (i64 i = 0; i < n; ++i) {
     rank += i && items[i] >> 32 != items[i - 1] >> 32;
     const bool gap = items[i] >> 32 == ~u32{0};
-    out[i] = {gap ? kGap<Id> : rank, static_cast<Id>(items[i])};
+    out[i] = {gap ? kGap : rank, static_cast<u32>(items[i])};
   }
   return out.data();
 }
 
-template const Entry<u16>* entries_of(const NodeView<u16>&, i32, Scratch&);
-template const Entry<u32>* entries_of(const NodeView<u32>&, i32, Scratch&);
 
 }  // namespace treewright

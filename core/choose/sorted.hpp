@@ -12,8 +12,8 @@
 namespace treewright {
 
 // Calls offer(n_left) at every boundary between distinct values, after step(id) for each entry.
-template <class Id, class Step, class Offer>
-inline void each_boundary(const Entry<Id>* entries, i64 known, i64 min_leaf, Step&& step,
+template <class Step, class Offer>
+inline void each_boundary(const Entry* entries, i64 known, i64 min_leaf, Step&& step,
                           Offer&& offer) {
   const i64 last = known - std::max<i64>(min_leaf, 1);
   i64 i = 0;
@@ -36,8 +36,8 @@ bool any_beats(const double* c, i64 count, i64 first, i64 n, const BestRatio& be
 // With a ratio `to_beat`, all chunks are checked against it first; most features of a node end
 // there. One that does not is scanned as if there were no such ratio, so that it cannot decide
 // between cuts of the same feature.
-template <class Id, class Step>
-void scan_ratio(const Entry<Id>* entries, i64 n, i64 min_leaf, double to_beat, BestRatio& best,
+template <class Step>
+void scan_ratio(const Entry* entries, i64 n, i64 min_leaf, double to_beat, BestRatio& best,
                 Step step) {
   constexpr i64 kChunk = 128;
   double c[kChunk];
@@ -87,8 +87,7 @@ void scan_ratio(const Entry<Id>* entries, i64 n, i64 min_leaf, double to_beat, B
 }
 
 // The first admissible cut, for nodes where no cut gains anything.
-template <class Id>
-i64 first_boundary(const Entry<Id>* entries, i64 n, i64 min_leaf) {
+inline i64 first_boundary(const Entry* entries, i64 n, i64 min_leaf) {
   for (i64 i = min_leaf - 1; i < n - min_leaf; ++i) {
     if (entries[i].rank != entries[i + 1].rank) return i + 1;
   }
@@ -97,14 +96,13 @@ i64 first_boundary(const Entry<Id>* entries, i64 n, i64 min_leaf) {
 
 // Two classes by Gini: gain = 2 d² / (n nL nR) with d = n a − nL A, exact in integers. Each
 // instance moves d by n − A or by −A.
-template <class Id>
-void scan_two_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_leaf,
-                      Candidate& best) {
+inline void scan_two_classes(const NodeView& node, const Entry* entries, i64 min_leaf,
+                             Candidate& best) {
   const i64 n = node.size(), total = node.stats[1];
   const u16* label = node.block.target.label;
   BestRatio ratio(kTie);
   const double to_beat = node.to_beat * static_cast<double>(n) / 2;
-  scan_ratio(entries, n, min_leaf, to_beat, ratio, [=, d = i64{0}](Id id, i64) mutable {
+  scan_ratio(entries, n, min_leaf, to_beat, ratio, [=, d = i64{0}](u32 id, i64) mutable {
     d += (n & -static_cast<i64>(label[id])) - total;
     return static_cast<double>(d);
   });
@@ -116,9 +114,8 @@ void scan_two_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 mi
 }
 
 // Several classes by Gini: the sums of squares are integers, moved by one instance at a time.
-template <class Id>
-void scan_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_leaf,
-                  Scratch& scratch, Candidate& best) {
+inline void scan_classes(const NodeView& node, const Entry* entries, i64 min_leaf,
+                         Scratch& scratch, Candidate& best) {
   const i64 n = node.size();
   const i32 classes = node.problem.targets.n_classes;
   const u16* label = node.block.target.label;
@@ -133,7 +130,7 @@ void scan_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_le
   ratio.numerator = -1;
   each_boundary(
       entries, n, min_leaf,
-      [&](Id id) {
+      [&](u32 id) {
         const u16 k = label[id];
         left_squares += 2 * left[k]++ + 1;
         right_squares -= 2 * right[k]-- - 1;
@@ -151,9 +148,8 @@ void scan_classes(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_le
 }
 
 // One number by squared error: gain = n c² / (nL nR), c the centred sum on the left.
-template <class Id>
-void scan_numbers(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_leaf,
-                  Candidate& best) {
+inline void scan_numbers(const NodeView& node, const Entry* entries, i64 min_leaf,
+                         Candidate& best) {
   const i64 n = node.size();
   const i64* wy = node.block.target.wy;
   const i64 centre = node.criterion.centre[0];
@@ -161,7 +157,7 @@ void scan_numbers(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_le
   BestRatio ratio(kTie);
   // sum: of y − centre, exact
   const double to_beat = node.to_beat / static_cast<double>(n);
-  scan_ratio(entries, n, min_leaf, to_beat, ratio, [=, sum = i64{0}](Id id, i64 left) mutable {
+  scan_ratio(entries, n, min_leaf, to_beat, ratio, [=, sum = i64{0}](u32 id, i64 left) mutable {
     sum += wy[id] - centre;
     return static_cast<double>(sum) - static_cast<double>(left) * rest;
   });
@@ -173,8 +169,8 @@ void scan_numbers(const NodeView<Id>& node, const Entry<Id>* entries, i64 min_le
 }
 
 // Any criterion: stats on the left grow entry by entry.
-template <class C, bool Unit, class Id>
-void scan_any(const NodeView<Id>& node, const Entry<Id>* entries, i64 known, const Pass& pass,
+template <class C, bool Unit>
+void scan_any(const NodeView& node, const Entry* entries, i64 known, const Pass& pass,
               const Admission& admission, i64 extra_left, i64* left, i64* right, Candidate& best) {
   for (i64 i = 0; i + 1 < known; ++i) {
     add_instance<C::classes, Unit>(node.problem, node.block.target, entries[i].id, left);
@@ -185,15 +181,13 @@ void scan_any(const NodeView<Id>& node, const Entry<Id>* entries, i64 known, con
 }
 
 // The entries of a node in order: kept so by the block, or made here of a feature kept by row.
-template <class Id>
-const Entry<Id>* entries_of(const NodeView<Id>& node, i32 feature, Scratch& scratch);
+const Entry* entries_of(const NodeView& node, i32 feature, Scratch& scratch);
 
 // Entries before the gaps.
-template <class Id>
-inline i64 count_known(const Entry<Id>* entries, i64 n) {
-  if (entries[n - 1].rank != kGap<Id>) return n;
+inline i64 count_known(const Entry* entries, i64 n) {
+  if (entries[n - 1].rank != kGap) return n;
   return std::partition_point(entries, entries + n,
-                              [](const Entry<Id>& e) { return e.rank != kGap<Id>; }) -
+                              [](const Entry& e) { return e.rank != kGap; }) -
          entries;
 }
 

@@ -15,8 +15,7 @@ namespace treewright {
 
 // Counts of the two classes per code, gaps last: the node's, or made for the purpose where that
 // takes no longer than the instances do. Codes are bytes.
-template <class Id>
-const i64* class_counts(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scratch) {
+inline const i64* class_counts(const NodeView& node, const FeatureInfo& info, Scratch& scratch) {
   if (node.tables && info.table >= 0) return node.tables + info.table * 2;
   if (info.n_codes > 64 && info.n_codes > node.size()) return nullptr;
   const std::size_t size = 2 * (static_cast<std::size_t>(info.n_codes) + 1);
@@ -26,7 +25,7 @@ const i64* class_counts(const NodeView<Id>& node, const FeatureInfo& info, Scrat
     scratch.dense.assign(2 * size, 0);
     i64 *table = scratch.dense.data(), *other = table + size;
     const u8* code = node.block.codes[info.slot];
-    auto add = [&](i64* to, Id id) {
+    auto add = [&](i64* to, u32 id) {
       const u32 at = std::min(u32{code[id]}, info.n_codes);
       to[2 * at + target.label[id]] += target.count[id];
     };
@@ -134,9 +133,8 @@ inline void cut_by_rate(const RateOrder& by_rate, const i64* stats, const i64* c
 }
 
 // False where there is more to the feature.
-template <class Id>
-bool scan_table(const NodeView<Id>& node, const FeatureInfo& info, Scratch& scratch,
-                Candidate& best) {
+inline bool scan_table(const NodeView& node, const FeatureInfo& info, Scratch& scratch,
+                       Candidate& best) {
   const Problem& p = node.problem;
   const Column& column = p.columns[best.feature];
   const Admission admission(node, best.feature);

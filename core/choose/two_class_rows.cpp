@@ -11,7 +11,7 @@ struct TwoClassSearch : Search {
   std::vector<Cut>& cuts = s.cuts;
   std::vector<Candidate>& of_wide;
 
-  TwoClassSearch(const NodeView<u32>& view, i32 class_0, i32 class_1, Scratch& scratch)
+  TwoClassSearch(const NodeView& view, i32 class_0, i32 class_1, Scratch& scratch)
       : Search(view, scratch), all(view.stats[class_0] + view.stats[class_1]),
         ones(view.stats[class_1]), of_wide(scratch.of_wide) {
     second = class_1;
@@ -219,7 +219,7 @@ struct TwoClassSearch : Search {
 
 }  // namespace
 
-void search_two_classes(const NodeView<u32>& node, i32 first, i32 second, const i32* features, i32 n,
+void search_two_classes(const NodeView& node, i32 first, i32 second, const i32* features, i32 n,
                         Scratch& scratch, Candidate* out) {
   TwoClassSearch(node, first, second, scratch).run(features, n, out);
 }

@@ -14,10 +14,7 @@ namespace {
 class UserCriterion : public Chooser {
  public:
   explicit UserCriterion(BatchScore score) : score_(std::move(score)) {}
-  Candidate best(const NodeView<u16>& node, i32 feature, Scratch& scratch) override {
-    return search(node, feature, scratch);
-  }
-  Candidate best(const NodeView<u32>& node, i32 feature, Scratch& scratch) override {
+  Candidate best(const NodeView& node, i32 feature, Scratch& scratch) override {
     return search(node, feature, scratch);
   }
   void order_groups(const CriterionView& view, const Problem& p, Groups& groups) override {
@@ -35,8 +32,7 @@ class UserCriterion : public Chooser {
     i64 n_gaps = 0, n_known = 0;
   };
 
-  template <class Id>
-  Candidate search(const NodeView<Id>& node, i32 feature, Scratch& scratch) {
+  Candidate search(const NodeView& node, i32 feature, Scratch& scratch) {
     const Problem& p = node.problem;
     Candidate best;
     best.feature = feature;
@@ -53,10 +49,9 @@ class UserCriterion : public Chooser {
     return best;
   }
 
-  template <class Id>
-  Cuts sorted_cuts(const NodeView<Id>& node, i32 feature, double& threshold) {
+  Cuts sorted_cuts(const NodeView& node, i32 feature, double& threshold) {
     const Problem& p = node.problem;
-    const Entry<Id>* e = node.block.entries[p.features[feature].slot] + node.begin;
+    const Entry* e = node.block.entries[p.features[feature].slot] + node.begin;
     Cuts cuts;
     const i64 known = cuts.n_known = count_known(e, node.size());
     std::vector<i64> left(p.n_stats, 0);
@@ -75,8 +70,7 @@ class UserCriterion : public Chooser {
     return cuts;
   }
 
-  template <class Id>
-  Cuts group_cuts(const NodeView<Id>& node, i32 feature, Scratch& scratch, double& threshold) {
+  Cuts group_cuts(const NodeView& node, i32 feature, Scratch& scratch, double& threshold) {
     const Problem& p = node.problem;
     build_groups(node, feature, scratch);
     Groups& g = scratch.groups;
@@ -110,8 +104,7 @@ class UserCriterion : public Chooser {
     for (i32 j = 0; j < p.n_stats; ++j) out[j] = static_cast<double>(stats[j]) * p.stat_unit(j);
   }
 
-  template <class Id>
-  void evaluate(const NodeView<Id>& node, const Cuts& cuts, const Admission& admission,
+  void evaluate(const NodeView& node, const Cuts& cuts, const Admission& admission,
                 bool learned, bool gaps_left, Candidate& best) {
     const Problem& p = node.problem;
     const i32 s = p.n_stats;

@@ -1,6 +1,11 @@
 // Prediction by a forest: reading rows and leaf values, block by block on several threads.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <bit>
+#include <cstring>
+#include <optional>
 
 #include "../binding.hpp"
 #include "../module.hpp"
@@ -17,17 +22,40 @@ using predict::Input;
 using predict::Number;
 
 // Rows that go down a tree together: as many as keep a tree's subtrees busy, if there are that many.
-constexpr i64 kLargestBlock = 32768, kSmallestBlock = 1024;
+constexpr i64 kLargestBlock = 16384, kSmallestBlock = 1024;
+static_assert(kLargestBlock <= BlockWalk::kMostRows);
 
-// Some rows in a block of their own, each on cache lines of its own: every tree reads them again,
-// and in another order.
-template <class T>
-void gather_rows(const Input& input, i64 start, i64 count, i64 width, i64 n_features, T* out) {
+// What a thread uses for one block after the other: fresh memory would cost more than a walk.
+struct Workspace {
+  std::vector<char> rows;
+  BlockWalk walk;
+  std::vector<double> totals;
+};
+
+// Keys that a row takes, with one that is 0 behind its last: rows on lines of their own, as every tree
+// reads them again and in another order, unless several fit a line.
+template <class Key>
+i64 row_width(i64 n_features) {
+  constexpr i64 kLine = 64 / sizeof(Key);
+  const i64 width = n_features + 1;
+  return width > kLine / 2 ? (width + kLine - 1) / kLine * kLine : width;
+}
+
+// The keys of some rows. T is the type of the values: float, or double for all else.
+template <class T, class Key>
+void gather_keys(const Input& input, i64 start, i64 count, i64 n_features, i64 width, Key* out) {
+  for (i64 i = 0; i < count; ++i) out[i * width + n_features] = 0;
   if (input.is_block) {
-    const T* data = static_cast<const T*>(input.data) + start * input.row_step;
-    for (i64 i = 0; i < count; ++i) {
-      std::copy_n(data + i * input.row_step, n_features, out + i * width);
-    }
+    auto copy = [&](auto type) {
+      using From = decltype(type);
+      const From* data = static_cast<const From*>(input.data) + start * input.row_step;
+      for (i64 i = 0; i < count; ++i) {
+        for (i64 f = 0; f < n_features; ++f) {
+          out[i * width + f] = key_of(static_cast<T>(data[i * input.row_step + f]));
+        }
+      }
+    };
+    input.type == Number::float64 ? copy(double{}) : copy(float{});
     return;
   }
   for (const predict::Column& column : input.columns) {
@@ -35,7 +63,7 @@ void gather_rows(const Input& input, i64 start, i64 count, i64 width, i64 n_feat
       using From = decltype(type);
       const From* data = static_cast<const From*>(column.data) + start * column.step;
       for (i64 i = 0; i < count; ++i) {
-        out[i * width + column.feature] = static_cast<T>(data[i * column.step]);
+        out[i * width + column.feature] = key_of(static_cast<T>(data[i * column.step]));
       }
     };
     if (column.type == Number::float64) {
@@ -48,30 +76,55 @@ void gather_rows(const Input& input, i64 start, i64 count, i64 width, i64 n_feat
   }
 }
 
+// Adds values of leaves to the totals of rows; kWidth values each, or any number if that is 0.
+template <int kWidth>
+void add_values(const BlockWalk& ends, i64 count, const double* values, const u8* codes, i64 width,
+                double* totals) {
+  if (kWidth) width = kWidth;
+  for (i64 i = 0; i < count; ++i) {
+    const i64 leaf = codes ? codes[ends.leaf[i]] : ends.leaf[i];
+    const double* from = values + leaf * width;
+    double* to = totals + (ends.order[i] & 0xffff) * width;
+    for (i64 k = 0; k < width; ++k) to[k] += from[k];
+  }
+}
+
 class ForestPredictor {
  public:
   explicit ForestPredictor(const ForestArrays& arrays) : model_(arrays) {}
 
-  // Sums over the trees of the values of the leaves where each row ends.
-  auto sums(nb::handle rows, const Matrix<double>& leaf_values, bool may_have_gaps, int n_threads) {
-    if (static_cast<i64>(leaf_values.shape(0)) != model_.n_leaves()) {
-      refuse("Leaf values must be one row for each of the forest's leaves.");
+  // Means over the trees of the values of the leaves where each row ends. A leaf's values are those
+  // of its number, or where codes are given, of its code.
+  auto means(nb::handle rows, const Matrix<double>& values, std::optional<Vector<u8>> codes,
+             bool may_have_gaps, int n_threads) {
+    const i64 n_values = static_cast<i64>(values.shape(0)), n_leaves = model_.n_leaves();
+    const u8* code = codes ? codes->data() : nullptr;
+    if ((code ? static_cast<i64>(codes->shape(0)) : n_values) != n_leaves) {
+      refuse("Leaf values must be one row, or one code, for each of the forest's leaves.");
+    }
+    if (code && *std::max_element(code, code + n_leaves) >= n_values) {
+      refuse("Codes of leaves must be rows of the leaf values.");
     }
     const Input input(model_, rows);
-    const i64 width = static_cast<i64>(leaf_values.shape(1));
+    const i64 width = static_cast<i64>(values.shape(1));
     auto out = allocate(double{}, input.n_rows, width);
     double* result = out.data();
-    std::fill_n(result, input.n_rows * width, 0.0);
-    const double* values = leaf_values.data();
-    run(input, may_have_gaps, n_threads,
-        [&](i64 tree, i64 count, auto&& row_of, auto&& leaf_of, auto&&) {
-      const double* first = values + model_.leaf_offset()[tree] * width;
-      for (i64 i = 0; i < count; ++i) {
-        const double* leaf = first + leaf_of(i) * width;
-        double* to = result + row_of(i) * width;
-        for (i64 k = 0; k < width; ++k) to[k] += leaf[k];
-      }
-    });
+    const double divisor = static_cast<double>(model_.n_trees());
+    run(
+        input, may_have_gaps, n_threads,
+        [&](i64 tree, i64, i64 count, Workspace& space) {
+          if (!tree) space.totals.assign(count * width, 0.0);
+          const i64 first = model_.leaf_offset()[tree];
+          (width == 1   ? add_values<1>
+           : width == 2 ? add_values<2>
+                        : add_values<0>)(space.walk, count,
+                                         code ? values.data() : values.data() + first * width,
+                                         code ? code + first : nullptr, width, space.totals.data());
+        },
+        [&](i64 start, i64 count, Workspace& space) {
+          double* to = result + start * width;
+          for (i64 i = 0; i < count * width; ++i) to[i] = space.totals[i] / divisor;
+        });
     return out;
   }
 
@@ -81,29 +134,40 @@ class ForestPredictor {
     const i64 n_trees = model_.n_trees();
     auto out = allocate(i32{}, input.n_rows, n_trees);
     i32* result = out.data();
-    run(input, may_have_gaps, n_threads,
-        [&](i64 tree, i64 count, auto&& row_of, auto&&, auto&& node_of) {
-      for (i64 i = 0; i < count; ++i) {
-        result[row_of(i) * n_trees + tree] = static_cast<i32>(node_of(i));
-      }
-    });
+    run(
+        input, may_have_gaps, n_threads,
+        [&](i64 tree, i64 start, i64 count, Workspace& space) {
+          const BlockWalk& ends = space.walk;
+          for (i64 i = 0; i < count; ++i) {
+            const i64 row = start + (ends.order[i] & 0xffff);
+            result[row * n_trees + tree] = model_.leaf_node(tree, ends.leaf[i]);
+          }
+        },
+        [](i64, i64, Workspace&) {});
     return out;
   }
 
   i64 n_trees() const { return model_.n_trees(); }
 
  private:
-  // Calls take(tree, count, row_of, leaf_of, node_of) for every block and tree, which tell of 0, 1, …
-  // count − 1 the row, its leaf and its node; within a block trees come in order.
-  template <class Take>
-  void run(const Input& input, bool may_have_gaps, int n_threads, Take&& take) {
+  using Take = Callable<void(i64, i64, i64, Workspace&)>;
+  using Finish = Callable<void(i64, i64, Workspace&)>;
+
+  // Calls take(tree, start, count, space) for every tree and block of rows, where space.walk tells
+  // their ends, and finish(start, count, space) after a block's last tree; trees come in order.
+  void run(const Input& input, bool may_have_gaps, int n_threads, Take take, Finish finish) {
     if (n_threads < 1) refuse("n_threads must be at least 1, got " + std::to_string(n_threads) + ".");
-    const bool floats = model_.has_narrow() && input_is_float(input);
     const bool plain = model_.is_plain() && !may_have_gaps;
+    bool floats = plain && input_is_float(input);
+    nb::gil_scoped_release release;
     {
-      nb::gil_scoped_release release;
       std::lock_guard<std::mutex> guard(lock_);
-      plain ? floats ? model_.need_floats() : model_.need_doubles() : model_.need_routers();
+      floats = floats && model_.need_floats();
+      if (!plain) {
+        model_.need_routers();
+      } else if (!floats) {
+        model_.need_doubles();
+      }
     }
     const i64 hardware = std::max(1u, std::thread::hardware_concurrency());
     const i64 wanted = std::min<i64>(n_threads, hardware);
@@ -111,7 +175,6 @@ class ForestPredictor {
     const i64 block = plain ? std::clamp(share, kSmallestBlock, kLargestBlock) : predict::max_piece;
     const i64 pieces = (input.n_rows + block - 1) / block;
     const int threads = static_cast<int>(std::min(wanted, pieces));
-    nb::gil_scoped_release release;
     SignalPoll poll;
     std::vector<Workspace> spaces(threads);
     parallel_for(
@@ -119,14 +182,13 @@ class ForestPredictor {
         [&](i64 piece, int thread) {
           const i64 start = piece * block, count = std::min(block, input.n_rows - start);
           if (!plain) {
-            general(input, start, count, take);
+            general(input, start, count, spaces[thread], take);
           } else if (floats) {
-            fast<float>(input, start, count, spaces[thread], take,
-                        [&](i64 t) -> const auto& { return model_.floats(t); });
+            walk<FloatNode>(input, start, count, spaces[thread], take);
           } else {
-            fast<double>(input, start, count, spaces[thread], take,
-                         [&](i64 t) -> const auto& { return model_.doubles(t); });
+            walk<DoubleNode>(input, start, count, spaces[thread], take);
           }
+          finish(start, count, spaces[thread]);
         },
         poll);
   }
@@ -140,47 +202,38 @@ class ForestPredictor {
     return true;
   }
 
-  // What a thread uses for one block after the other: fresh memory would cost more than a walk.
-  struct Workspace {
-    std::vector<char> rows;
-    SubtreeWalk walk;
-  };
-
-  template <class T, class Take, class Trees>
-  void fast(const Input& input, i64 start, i64 count, Workspace& space, Take&& take,
-            Trees&& trees) const {
-    constexpr i64 kLine = 64 / sizeof(T);
+  template <class Node>
+  void walk(const Input& input, i64 start, i64 count, Workspace& space, Take take) const {
+    using Key = typename Node::Key;
     const i64 n_features = static_cast<i64>(model_.n_categories.size());
-    const i64 step = n_features > kLine / 2 ? (n_features + kLine - 1) / kLine * kLine : n_features;
-    space.rows.resize(static_cast<std::size_t>(count * step) * sizeof(T) + 64);
+    const i64 width = row_width<Key>(n_features);
+    const std::size_t bytes = static_cast<std::size_t>((count + BlockWalk::kLanes) * width) * sizeof(Key);
+    if (space.rows.size() < bytes + 64) space.rows.resize(bytes + 64);
     const auto address = reinterpret_cast<std::uintptr_t>(space.rows.data());
-    T* data = reinterpret_cast<T*>((address + 63) & ~std::uintptr_t{63});
-    gather_rows<T>(input, start, count, step, n_features, data);
-    SubtreeWalk& walk = space.walk;
+    Key* keys = reinterpret_cast<Key*>((address + 63) & ~std::uintptr_t{63});
+    gather_keys<typename Node::Value>(input, start, count, n_features, width, keys);
     for (i64 t = 0; t < model_.n_trees(); ++t) {
-      const auto& tree = trees(t);
-      walk.run(tree, count, data, step);
-      take(
-          t, count, [&](i64 i) { return start + walk.order[i]; },
-          [&](i64 i) { return static_cast<i64>(tree.leaf[walk.end[i]]); },
-          [&](i64 i) { return tree.number[walk.end[i]]; });
+      space.walk.run(model_.tree(t, Node{}), {keys, width, count});
+      take(t, start, count, space);
     }
   }
 
-  template <class Take>
-  void general(const Input& input, i64 start, i64 count, Take&& take) const {
+  void general(const Input& input, i64 start, i64 count, Workspace& space, Take take) const {
     const auto n = static_cast<std::int32_t>(count);
     std::vector<double> scratch(model_.n_categories.size() * predict::max_piece);
     std::int32_t end[predict::max_piece];
+    BlockWalk& ends = space.walk;
+    ends.make_room(count);
+    for (i64 i = 0; i < count; ++i) ends.order[i] = static_cast<u32>(i);
     auto each_tree = [&](const auto& block) {
       for (i64 t = 0; t < model_.n_trees(); ++t) {
         const predict::Router& router = model_.router(t);
         router.is_plain ? predict::walk<true>(router, block, n, end)
                         : predict::walk<false>(router, block, n, end);
-        take(
-            t, count, [&](i64 i) { return start + i; },
-            [&](i64 i) { return model_.leaf(t, end[i]) - model_.leaf_offset()[t]; },
-            [&](i64 i) { return end[i]; });
+        for (i64 i = 0; i < count; ++i) {
+          ends.leaf[i] = static_cast<u32>(model_.leaf(t, end[i]) - model_.leaf_offset()[t]);
+        }
+        take(t, start, count, space);
       }
     };
     if (input.is_block && input.type == Number::float32) {
@@ -235,6 +288,40 @@ auto sum_up(const Vector<i32>& n_children, const Matrix<double>& values) {
   return out;
 }
 
+// A code for each row of values, and the distinct rows in the order of their first; None if there are
+// more than a byte can tell apart.
+nb::object code_rows(const Matrix<double>& values) {
+  constexpr u64 kPlaces = 1024, kMost = 256;
+  const i64 n = static_cast<i64>(values.shape(0)), width = static_cast<i64>(values.shape(1));
+  const std::size_t bytes = static_cast<std::size_t>(width) * sizeof(double);
+  const double* data = values.data();
+  auto codes = allocate(u8{}, n);
+  std::vector<i64> first;                     // row of each code
+  std::vector<i32> code_at(kPlaces, -1);      // by hash, or at the next free place
+  for (i64 i = 0; i < n; ++i) {
+    u64 hash = 0;
+    for (i64 k = 0; k < width; ++k) {
+      hash = (std::rotl(hash, 23) ^ std::bit_cast<u64>(data[i * width + k])) * 0x9e3779b97f4a7c15u;
+    }
+    u64 place = hash >> 54;
+    while (code_at[place] >= 0 &&
+           std::memcmp(data + first[code_at[place]] * width, data + i * width, bytes) != 0) {
+      place = (place + 1) % kPlaces;
+    }
+    if (code_at[place] < 0) {
+      if (first.size() == kMost) return nb::none();
+      code_at[place] = static_cast<i32>(first.size());
+      first.push_back(i);
+    }
+    codes.data()[i] = static_cast<u8>(code_at[place]);
+  }
+  auto rows = allocate(double{}, first.size(), width);
+  for (std::size_t c = 0; c < first.size(); ++c) {
+    std::copy_n(data + first[c] * width, width, rows.data() + c * width);
+  }
+  return nb::make_tuple(codes, rows);
+}
+
 }  // namespace
 
 void bind_forest_predictor(nb::module_& m) {
@@ -246,11 +333,12 @@ void bind_forest_predictor(nb::module_& m) {
            nb::arg("n_breaks").noconvert(), nb::arg("n_codes").noconvert(),
            nb::arg("breaks").noconvert(), nb::arg("codes").noconvert(),
            nb::arg("branches").noconvert())
-      .def("sums", &ForestPredictor::sums, nb::arg("rows"), nb::arg("leaf_values").noconvert(),
-           nb::arg("may_have_gaps"), nb::arg("n_threads") = 1)
+      .def("means", &ForestPredictor::means, nb::arg("rows"), nb::arg("values").noconvert(),
+           nb::arg("codes").none(), nb::arg("may_have_gaps"), nb::arg("n_threads") = 1)
       .def("apply", &ForestPredictor::apply, nb::arg("rows"), nb::arg("may_have_gaps"),
            nb::arg("n_threads") = 1)
       .def_prop_ro("n_trees", &ForestPredictor::n_trees);
+  m.def("code_rows", &code_rows, nb::arg("values").noconvert());
   m.def("first_children", &link, nb::arg("n_children").noconvert());
   m.def("sum_up", &sum_up, nb::arg("n_children").noconvert(), nb::arg("values").noconvert());
 }

@@ -64,7 +64,7 @@ struct TreeArena {
   std::vector<i32> counts;
   std::vector<u8> small_counts;
   std::vector<i64> weight, wy;
-  std::shared_ptr<Block<u32>> block = std::make_shared<Block<u32>>();
+  std::shared_ptr<Block> block = std::make_shared<Block>();
   std::vector<u32> ids;
 };
 
@@ -82,7 +82,7 @@ void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 see
   }
   const bool weighted = !shared.weight.empty();
   p.unit = most <= 1 && !weighted;
-  Block<u32>& block = *arena.block;
+  Block& block = *arena.block;
   block.n = n;
   block.codes = shared.codes;
   block.rows = p.rows->cells();

@@ -15,19 +15,18 @@ class Mover {
 
   // Without gaps there is nothing left to decide: the instances go to their places at once, and
   // the stats of the smaller branch are summed while its instances are at hand.
-  template <class Id>
-  void move_rows(const NodeView<Id>& view, const Candidate& c, const RowFeature& feature, i32 slot,
+  void move_rows(const NodeView& view, const Candidate& c, const RowFeature& feature, i32 slot,
                  i32 last, NextToCut& next, Scratch& scratch) const {
     const RowCells& rows = view.block.rows;
-    Id* ids = view.block.ids + view.begin;
+    u32* ids = view.block.ids + view.begin;
     const i64 n = view.size();
     i64 left;
     if (rows.is_bit(slot)) {
       next = {feature.bin_end[0], feature.bin_end[1]};
       const BitColumn bits = rows.bits_of(slot);
-      left = partition_by(ids, n, scratch.bytes, [&](Id id) { return bits[id]; });
+      left = partition_by(ids, n, scratch.bytes, [&](u32 id) { return bits[id]; });
     } else if (c.bin_below < 0) {
-      left = partition_by(ids, n, scratch.bytes, [&](Id id) {
+      left = partition_by(ids, n, scratch.bytes, [&](u32 id) {
         const i32 key = rows.keys(id)[slot];
         const bool right = key > last;
         next.see(key, right);
@@ -35,14 +34,14 @@ class Mover {
       });
     } else if (feature.bins_are_values) {
       next = {feature.bin_end[c.bin_below], feature.bin_end[c.bin_above]};
-      left = partition_bins(view, slot, scratch, [&](Id, u32 bin) {
+      left = partition_bins(view, slot, scratch, [&](u32, u32 bin) {
         return bin > static_cast<u32>(c.bin_below);
       });
     } else {
       // The bins decide; keys are read only next to the cut.
       const u32 below = static_cast<u32>(c.bin_below);
       const u32 close = static_cast<u32>(c.bin_above) - below;
-      left = partition_bins(view, slot, scratch, [&](Id id, u32 bin) {
+      left = partition_bins(view, slot, scratch, [&](u32 id, u32 bin) {
         bool right = bin > below;
         if (bin - below <= close) {
           const i32 key = rows.keys(id)[slot];
@@ -57,8 +56,7 @@ class Mover {
 
   // The same for categories of two classes by Gini's index: counts per code tell all, where gaps go too.
   // False where there are no such counts.
-  template <class Id>
-  bool move_categories(const NodeView<Id>& view, const Candidate& c, Split& split, Scratch& scratch) const {
+  bool move_categories(const NodeView& view, const Candidate& c, Split& split, Scratch& scratch) const {
     const FeatureInfo& info = p_.features[c.feature];
     const bool is_cut = c.kind == CandidateKind::group_cut || c.kind == CandidateKind::only_gaps;
     if (!p_.rows || !is_cut || info.code_bytes != 1 || p_.columns[c.feature].ordered ||
@@ -87,7 +85,7 @@ class Mover {
     branch[info.n_codes] = c.learned_gaps ? !c.gaps_left : weight[1] > weight[0];
     const u8* codes = view.block.codes[info.slot];
     i64 gaps = 0;
-    const i64 left = partition_by(view.block.ids + view.begin, view.size(), scratch.bytes, [&](Id id) {
+    const i64 left = partition_by(view.block.ids + view.begin, view.size(), scratch.bytes, [&](u32 id) {
       const u32 code = std::min(u32{codes[id]}, info.n_codes);
       gaps += code == info.n_codes;
       return branch[code] != 0;
@@ -103,18 +101,17 @@ class Mover {
 
  private:
   // Describes the branches of instances that were moved, the first `left` of them to the left.
-  template <class Id>
-  void end_move(const NodeView<Id>& view, i64 left, Scratch& scratch) const {
-    const Id* ids = view.block.ids + view.begin;
+  void end_move(const NodeView& view, i64 left, Scratch& scratch) const {
+    const u32* ids = view.block.ids + view.begin;
     const i64 n = view.size();
     Marked& marked = scratch.marked;
     marked.moved = true;
     marked.count = {left, n - left};
     const i32 small = marked.summed = left <= n - left ? 0 : 1;
     marked.stats.assign(p_.n_stats, 0);
-    const Id* begin = small ? ids + left : ids;
+    const u32* begin = small ? ids + left : ids;
     with_target_kind(p_, [&](auto classes, auto unit) {
-      for (const Id* id = begin; id < begin + marked.count[small]; ++id) {
+      for (const u32* id = begin; id < begin + marked.count[small]; ++id) {
         add_instance<classes.value, unit.value>(p_, view.block.target, *id, marked.stats.data());
       }
     });
@@ -123,12 +120,12 @@ class Mover {
   }
 
   // Goes by the bins of a feature, down its column where the node has most of the rows.
-  template <class Id, class Right>
-  static i64 partition_bins(const NodeView<Id>& view, i32 slot, Scratch& scratch, Right&& right) {
-    Id* ids = view.block.ids + view.begin;
+  template <class Right>
+  static i64 partition_bins(const NodeView& view, i32 slot, Scratch& scratch, Right&& right) {
+    u32* ids = view.block.ids + view.begin;
     const BinColumn bins = view.block.rows.bins_of(slot, view.size());
     return partition_by(ids, view.size(), scratch.bytes,
-                        [&](Id id) { return right(id, bins[id]); });
+                        [&](u32 id) { return right(id, bins[id]); });
   }
 
   const Problem& p_;

@@ -5,6 +5,7 @@
 
 #include "predictor.hpp"
 #include "structure.hpp"
+#include "walk.hpp"
 
 namespace treewright {
 namespace {
@@ -23,11 +24,11 @@ bool walks_by_key(const Problem& p, const CompactForest& tree) {
 void walk_by_key(const Problem& p, const CompactForest& tree, const std::vector<u32>& rows,
                  std::vector<u32>& end) {
   const std::vector<i32> first = first_children(tree.n_children);
-  std::vector<WideNode<i32>> nodes(first.size());
+  std::vector<KeyNode> nodes(first.size());
   std::size_t inner = 0;
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (first[i] < 0) {
-      nodes[i] = {kNoCut<i32>, 0, static_cast<u32>(i)};
+      nodes[i] = {kNoCut, 0, static_cast<u32>(i)};
       continue;
     }
     const i32 slot = p.features[tree.feature[inner]].slot;
@@ -40,8 +41,7 @@ void walk_by_key(const Problem& p, const CompactForest& tree, const std::vector<
   end.resize(n + 2 * kLanes);
   auto walk = [&](i64 start, i64 count, auto&& keys) {
     walk_rows(
-        nodes.data(), count, keys, [](u32) { return 0u; },
-        [&](u32 i) { __builtin_prefetch(keys(i)); }, end.data() + start);
+        nodes.data(), count, keys, [&](u32 i) { __builtin_prefetch(keys(i)); }, end.data() + start);
   };
   if (!p.rows->n_binary()) {
     walk(0, n, [&](u32 i) { return p.rows->keys(rows[i]); });

@@ -1,5 +1,7 @@
 #include "predictor.hpp"
 
+#include <bit>
+#include <cmath>
 #include <stdexcept>
 
 #include "structure.hpp"
@@ -14,9 +16,24 @@ void require(bool holds, const char* rule) {
   }
 }
 
-// Levels that all rows pass before they are sorted by subtree; small trees are not sorted.
-constexpr int kTopLevels = 9;
-constexpr i64 kTopNodes = 1 << kTopLevels;
+// The largest T up to a cut: for values of type T the test is the same.
+void round_down(double cut, double& out) { out = cut; }
+void round_down(double cut, float& out) {
+  out = static_cast<float>(cut);
+  if (static_cast<double>(out) > cut) {
+    out = std::nextafter(out, -std::numeric_limits<float>::infinity());
+  }
+}
+
+// Levels that all rows pass before they are sorted by subtree. The nodes of eleven levels and some
+// rows fit the nearest cache; a tree without them does as a whole if it is small.
+constexpr i64 kSmallTree = 2048;
+int heap_levels(i64 n_nodes) {
+  return n_nodes < kSmallTree ? 0 : std::min(11, static_cast<int>(std::bit_width(u64(n_nodes))) - 5);
+}
+
+// More steps without a look at who has arrived would be wasted in trees of very unequal depth.
+constexpr i64 kMostSteps = 8;
 
 template <class T>
 std::vector<T> copy(std::span<const T> values) {
@@ -70,10 +87,9 @@ ForestModel::ForestModel(const ForestArrays& a)
   // Structure: first children and leaf numbers, tree by tree.
   first_child_.reserve(n_nodes);
   leaf_number_.reserve(n_nodes);
-  i64 most_nodes = 0, inner = 0;
+  i64 inner = 0;
   for (std::size_t t = 0; t + 1 < offset_.size(); ++t) {
     const i64 n = offset_[t + 1] - offset_[t];
-    most_nodes = std::max(most_nodes, n);
     const auto first = first_children(std::span(n_children_).subspan(offset_[t], n));
     first_child_.insert(first_child_.end(), first.begin(), first.end());
     inner_offset_.push_back(inner);
@@ -81,6 +97,7 @@ ForestModel::ForestModel(const ForestArrays& a)
     for (i64 i = 0; i < n; ++i) {
       const bool is_leaf = first[i] < 0;
       leaf_number_.push_back(is_leaf ? leaves++ : -1);
+      if (is_leaf) leaf_node_.push_back(static_cast<i32>(i));
       inner += !is_leaf;
       plain_ = plain_ && (is_leaf || n_children_[offset_[t] + i] == 2);
     }
@@ -88,93 +105,91 @@ ForestModel::ForestModel(const ForestArrays& a)
   }
   require(inner == static_cast<i64>(m), "one test for each inner node");
   for (std::size_t i = 0; plain_ && i < m; ++i) require(breaks_[i] == breaks_[i], "breaks");
-  has_narrow_ = most_nodes < NarrowNode<float>::kMaxNodes &&
-                n_categories.size() <= NarrowNode<float>::kMaxFeatures;
 }
 
+// False if a distance between nodes or a feature's number does not fit the nodes.
 template <class Node>
-ForestModel::PlainTree<Node> ForestModel::plain_tree(i64 tree) const {
-  using T = decltype(Node::cut);
+bool ForestModel::make_tree(i64 tree, BlockTree<Node>& out) const {
+  using Place = typename Node::Place;
   const i64 start = offset_[tree], n = n_nodes(tree);
   const i32* first = first_child_.data() + start;
-  PlainTree<Node> out;
-  out.levels = n < 4 * kTopNodes ? 0 : kTopLevels;
-  // Level by level as far as all rows go, then depth first below each node of the last level.
-  std::vector<u32> order{0};
+  const auto pad = static_cast<Place>(n_categories.size());
+  std::vector<i64> test(n);
+  for (i64 i = 0, at = inner_offset_[tree]; i < n; ++i) test[i] = first[i] < 0 ? -1 : at++;
+  auto inner_node = [&](u32 node, i64 left) {
+    double cut = breaks_[test[node]];
+    if (!closed_[test[node]]) cut = std::nextafter(cut, -kInf);
+    typename Node::Value rounded;
+    round_down(cut, rounded);
+    return Node{key_of(rounded), static_cast<Place>(feature_[test[node]]), static_cast<Place>(left)};
+  };
+  // The heap. A leaf above its last level has places below it, of which rows come to the first.
+  out.levels = heap_levels(n);
+  const u32 size = 1u << out.levels;
+  std::vector<u32> at(2 * size, 0);
+  out.heap.resize(size);
+  for (u32 i = 1; i < size; ++i) {
+    const bool is_leaf = first[at[i]] < 0;
+    out.heap[i] = is_leaf ? Node{0, pad, static_cast<Place>(i)} : inner_node(at[i], i);
+    at[2 * i] = is_leaf ? at[i] : static_cast<u32>(first[at[i]]);
+    at[2 * i + 1] = at[2 * i] + !is_leaf;
+  }
+  // Subtrees, each depth first.
+  std::vector<u32> order, stack, place(n);
   order.reserve(n);
-  std::size_t level = 0;
-  for (int depth = 0; depth < out.levels; ++depth) {
-    const std::size_t end = order.size();
-    for (; level < end; ++level) {
-      const i32 child = first[order[level]];
-      if (child >= 0) order.insert(order.end(), {static_cast<u32>(child), static_cast<u32>(child) + 1});
-    }
-  }
-  const std::size_t n_top = order.size();
-  for (std::size_t root = level; root < n_top; ++root) {
-    std::vector<u32> stack{order[root]};
+  for (u32 i = size; i < 2 * size; ++i) {
+    out.roots.push_back(static_cast<u32>(order.size()));
+    if (i > size && at[i] == at[i - 1]) continue;
+    order.push_back(at[i]);
+    stack.push_back(at[i]);
     while (!stack.empty()) {
-      const i32 child = first[stack.back()];
+      const u32 node = stack.back();
       stack.pop_back();
-      if (child < 0) continue;
-      order.insert(order.end(), {static_cast<u32>(child), static_cast<u32>(child) + 1});
-      stack.insert(stack.end(), {static_cast<u32>(child) + 1, static_cast<u32>(child)});
+      if (first[node] < 0) continue;
+      const auto child = static_cast<u32>(first[node]);
+      order.insert(order.end(), {child, child + 1});
+      stack.insert(stack.end(), {child + 1, child});
     }
   }
-  std::vector<u32> place(n);
-  for (i64 i = 0; i < n; ++i) place[order[i]] = static_cast<u32>(i);
-  std::vector<i64> inner(n);
-  for (i64 i = 0, at = inner_offset_[tree]; i < n; ++i) inner[i] = first[i] < 0 ? -1 : at++;
-  out.nodes.resize(n);
-  out.leaf.resize(n);
-  for (i64 i = 0; i < n; ++i) {
+  out.roots.push_back(static_cast<u32>(order.size()));
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<u32>(i);
+  out.nodes.resize(order.size());
+  // Depths below the heap, of which children are told by their parents, and their mean.
+  std::vector<u32> below(order.size(), 0);
+  i64 steps = 0, leaves = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
     const u32 node = order[i];
     if (first[node] < 0) {
-      out.nodes[i] = Node(kNoCut<T>, static_cast<u32>(used[0]), static_cast<u32>(i));
-      out.leaf[i] = static_cast<u32>(leaf_number_[start + node]);
+      out.nodes[i] = {static_cast<u32>(leaf_number_[start + node]), pad, 0};
+      steps += below[i];
+      ++leaves;
       continue;
     }
-    const i64 test = inner[node];
-    double cut = breaks_[test];
-    if (!closed_[test]) cut = std::nextafter(cut, -kInf);
-    T rounded;
-    round_down(cut, rounded);
-    out.nodes[i] = Node(rounded, static_cast<u32>(feature_[test]), place[first[node]]);
+    const u32 child = place[first[node]];
+    const i64 left = child - static_cast<i64>(i);
+    if (left > std::numeric_limits<Place>::max()) return false;
+    out.nodes[i] = inner_node(node, left);
+    below[child] = below[child + 1] = below[i] + 1;
   }
-  out.number = std::move(order);
-  make_top(out);
-  return out;
+  out.steps = static_cast<int>(std::clamp<i64>((steps + leaves - 1) / leaves, 1, kMostSteps));
+  return true;
 }
 
 template <class Node>
-void ForestModel::make_top(PlainTree<Node>& tree) const {
-  if (!tree.levels) return;
-  const u32 size = (1u << tree.levels) - 1;
-  std::vector<u32> node(2 * size + 1, 0);
-  tree.top.resize(size);
-  for (u32 i = 0; i < size; ++i) {
-    const Node& here = tree.nodes[node[i]];
-    tree.top[i] = {here.cut, here.feature()};
-    const bool is_leaf = here.child() == node[i];
-    node[2 * i + 1] = here.child();
-    node[2 * i + 2] = here.child() + !is_leaf;
+bool ForestModel::make_trees(std::vector<BlockTree<Node>>& trees) const {
+  if (!trees.empty()) return true;
+  if (n_categories.size() > std::numeric_limits<typename Node::Place>::max()) return false;
+  std::vector<BlockTree<Node>> made(n_trees());
+  for (i64 t = 0; t < n_trees(); ++t) {
+    if (!make_tree(t, made[t])) return false;
   }
-  tree.roots.assign(node.begin() + size, node.end());
+  trees = std::move(made);
+  return true;
 }
 
-void ForestModel::need_floats() {
-  if (!narrow_.empty()) return;
-  std::vector<PlainTree<NarrowNode<float>>> made(n_trees());
-  for (i64 t = 0; t < n_trees(); ++t) made[t] = plain_tree<NarrowNode<float>>(t);
-  narrow_ = std::move(made);
-}
+bool ForestModel::need_floats() { return floats_do_ = floats_do_ && make_trees(floats_); }
 
-void ForestModel::need_doubles() {
-  if (!wide_.empty()) return;
-  std::vector<PlainTree<WideNode<double>>> made(n_trees());
-  for (i64 t = 0; t < n_trees(); ++t) made[t] = plain_tree<WideNode<double>>(t);
-  wide_ = std::move(made);
-}
+void ForestModel::need_doubles() { make_trees(doubles_); }
 
 void ForestModel::need_routers() {
   if (!routers_.empty()) return;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../predict.hpp"
-#include "walk.hpp"
+#include "block_walk.hpp"
 
 namespace treewright {
 
@@ -21,7 +21,6 @@ struct ForestArrays {
   std::span<const double> breaks;
   std::span<const i32> codes, branches;
 };
-
 
 class ForestModel {
  public:
@@ -38,46 +37,37 @@ class ForestModel {
     return leaf_offset_[tree] + leaf_number_[offset_[tree] + node];
   }
 
-  // A tree for walk.hpp. Its nodes have an order of their own: the first levels, then subtree by
-  // subtree; `number` leads back.
-  template <class Node>
-  struct PlainTree {
-    std::vector<Node> nodes;
-    std::vector<u32> number;  // in the tree as it is kept
-    std::vector<u32> leaf;    // among the leaves of the tree
-    int levels = 0;           // that are also a heap; none for a small tree
-    std::vector<TopNode<decltype(Node::cut)>> top;
-    std::vector<u32> roots;   // node at each place below the heap
-  };
+  // Node of a leaf of a tree.
+  i32 leaf_node(i64 tree, i64 leaf) const { return leaf_node_[leaf_offset_[tree] + leaf]; }
 
-  const PlainTree<NarrowNode<float>>& floats(i64 tree) const { return narrow_[tree]; }
-  const PlainTree<WideNode<double>>& doubles(i64 tree) const { return wide_[tree]; }
+  const BlockTree<FloatNode>& tree(i64 tree, FloatNode) const { return floats_[tree]; }
+  const BlockTree<DoubleNode>& tree(i64 tree, DoubleNode) const { return doubles_[tree]; }
   const predict::Router& router(i64 tree) const { return *routers_[tree]; }
-  bool has_narrow() const { return has_narrow_; }
 
-  // Makes what rows of a kind need; not thread-safe, so before the work is handed out.
-  void need_floats();
+  // Makes what rows of a kind need; not thread-safe, so before the work is handed out. Floats may
+  // not do, if a tree has too many nodes or features.
+  bool need_floats();
   void need_doubles();
   void need_routers();
 
  private:
   template <class Node>
-  PlainTree<Node> plain_tree(i64 tree) const;
+  bool make_trees(std::vector<BlockTree<Node>>& trees) const;
   template <class Node>
-  void make_top(PlainTree<Node>& tree) const;
+  bool make_tree(i64 tree, BlockTree<Node>& out) const;
   predict::Router make_router(i64 tree) const;
 
   // Copies: a model outlives the arrays that it was made of.
   std::vector<i64> offset_, inner_offset_, leaf_offset_{0};
-  std::vector<i32> first_child_, leaf_number_, n_children_;
+  std::vector<i32> first_child_, leaf_number_, leaf_node_, n_children_;
   std::vector<i32> feature_, gap_branch_;
   std::vector<u8> kind_, closed_;
   std::vector<i64> break_offset_{0}, code_offset_{0};
   std::vector<double> breaks_;
   std::vector<i32> codes_, branches_;
-  bool plain_ = true, has_narrow_ = false;
-  std::vector<PlainTree<NarrowNode<float>>> narrow_;
-  std::vector<PlainTree<WideNode<double>>> wide_;
+  bool plain_ = true, floats_do_ = true;
+  std::vector<BlockTree<FloatNode>> floats_;
+  std::vector<BlockTree<DoubleNode>> doubles_;
   std::vector<std::unique_ptr<predict::Router>> routers_;
 };
 

@@ -25,12 +25,12 @@ constexpr i64 kNearBins = 8192;         // rows
 constexpr i64 kNearKeys = i64{1} << 15;  // bytes
 
 // The instances `begin` … `end` of a block, with their keys or without.
-inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>& from, i64 begin,
-                                             i64 end, const std::vector<i32>& active, bool with_keys,
-                                             Scratch& scratch) {
+inline std::shared_ptr<Block> row_block(const Problem& p, const Block& from, i64 begin,
+                                        i64 end, const std::vector<i32>& active, bool with_keys,
+                                        Scratch& scratch) {
   const std::vector<u32> picked(from.ids + begin, from.ids + end);
   const i64 n = end - begin;
-  auto block = extract<u32>(p, from, begin, end, picked, nullptr, active, scratch);
+  auto block = extract(p, from, begin, end, picked, nullptr, active, scratch);
 
   // Copies cells of a few cache lines each, looking ahead.
   auto pick_cells = [&](auto&& cell, i64 step) {
@@ -62,7 +62,7 @@ inline std::shared_ptr<Block<u32>> row_block(const Problem& p, const Block<u32>&
 }
 
 // Gives a node that is small enough a block of its own, unless it has one.
-inline void move_near(const Problem& p, std::shared_ptr<Block<u32>>& block, i64& begin, i64& end,
+inline void move_near(const Problem& p, std::shared_ptr<Block>& block, i64& begin, i64& end,
                       const std::vector<i32>& active, Scratch& scratch) {
   const i64 n = end - begin;
   if (n > kNearBins || block->n <= 2 * n) return;

@@ -27,7 +27,7 @@ class SmallNode {
   };
 
   // Reads the rows of a subtree; returns their bits.
-  Bits load(const Block<u32>& block, i64 begin, i64 n) {
+  Bits load(const Block& block, i64 begin, i64 n) {
     block_ = &block;
     n_all_ = n;
     for (i64 i = 0; i < n; ++i) {
@@ -227,7 +227,7 @@ class SmallNode {
   }
 
   const Problem& p_;
-  const Block<u32>* block_ = nullptr;
+  const Block* block_ = nullptr;
   // The subtree's rows.
   i64 n_all_ = 0;
   u32 id_[kMaxRows];

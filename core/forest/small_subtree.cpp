@@ -23,7 +23,7 @@ class RowsAsBits : public SmallSubtree {
 
   void grow(const Pending& root, NodeList& list) override {
     active_.assign(root.active->begin(), root.active->end());
-    const Bits rows = node_.load(*root.large, root.begin, root.size());
+    const Bits rows = node_.load(*root.block, root.begin, root.size());
     stack_.push_back({rows, root.path, root.record, root.depth, 0,
                       static_cast<i32>(root.active->size())});
     while (!stack_.empty()) {
@@ -180,7 +180,7 @@ class RowsAsBits : public SmallSubtree {
 };
 
 // Whether the searches that a small node needs are there.
-bool can_grow(const Problem& p, const Block<u32>& root, const Chooser& chooser) {
+bool can_grow(const Problem& p, const Block& root, const Chooser& chooser) {
   const Params& q = p.params;
   if (!p.rows || !p.is_classification() || !chooser.is_gini() || !root.target.count) return false;
   if (!p.targets.split_factor.empty() || p.targets.n_classes > kMaxByteClasses) return false;
@@ -200,7 +200,7 @@ bool can_grow(const Problem& p, const Block<u32>& root, const Chooser& chooser) 
 
 }  // namespace
 
-std::unique_ptr<SmallSubtree> small_subtrees(const Problem& p, const Block<u32>& root,
+std::unique_ptr<SmallSubtree> small_subtrees(const Problem& p, const Block& root,
                                              const Chooser& chooser, double gain_unit) {
   if (!can_grow(p, root, chooser)) return nullptr;
   return std::make_unique<RowsAsBits>(p, gain_unit);

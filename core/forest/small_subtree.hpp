@@ -25,7 +25,7 @@ class SmallSubtree {
 };
 
 // None where the growth loop has to do it. Of one thread.
-std::unique_ptr<SmallSubtree> small_subtrees(const Problem& p, const Block<u32>& root,
+std::unique_ptr<SmallSubtree> small_subtrees(const Problem& p, const Block& root,
                                              const Chooser& chooser, double gain_unit);
 
 }  // namespace treewright

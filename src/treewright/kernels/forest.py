@@ -15,6 +15,7 @@ from treewright.kernels.reference import forest as reference
 
 __all__ = [
     "ForestPredictor",
+    "code_rows",
     "draw_sample",
     "first_children",
     "grow_forest",
@@ -41,6 +42,13 @@ def first_children(n_children: NDArray[np.int32]) -> NDArray[np.int32]:
 def sum_up(n_children: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values over the nodes of a tree, with those of inner nodes the sums of their children."""
     return _core.sum_up(n_children, values)
+
+
+def code_rows(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]] | None:
+    """A code for each row and the distinct rows, by their bytes; None if they are over 256."""
+    return _core.code_rows(values)
 
 
 def grow_forest(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import DataError, ParameterError
-from treewright.kernels.forest import ForestPredictor
+from treewright.kernels.forest import ForestPredictor, code_rows
 from treewright.tree.forest_view import TreeView
 from treewright.tree.predict import apply, category_counts, core_arrays, node_values
 from treewright.tree.recipe import ClassCosts
@@ -109,6 +109,7 @@ class Forest:
         self.costs = costs
         self.arrays = None if arrays is None else dict(arrays)
         self._trees = tuple(trees)
+        self._codes: dict[What, tuple[NDArray[np.uint8], Floats]] = {}
         for array in (self.arrays or {}).values():
             array.flags.writeable = False
 
@@ -227,9 +228,8 @@ class Forest:
             for tree in self._trees:
                 total = total + node_values(tree, table, leaf_values(tree, what), n_threads)
             return total / self.n_trees
-        values = self._leaf_values(what)
-        sums = self._call("sums", table, values, n_threads=n_threads)
-        return np.asarray(sums / self.n_trees)
+        values, codes = self._coded_values(what)
+        return np.asarray(self._call("means", table, values, codes, n_threads=n_threads))
 
     def apply(self, table: Table, n_threads: int = 1) -> NDArray[np.int32]:
         """Node of every tree where each row ends: rows × trees."""
@@ -279,6 +279,17 @@ class Forest:
             return self._core_arrays(), self._leaf_values(what)
         values = np.concatenate([leaf_values(tree, what) for tree in self._trees])
         return [core_arrays(tree) for tree in self._trees], values
+
+    def _coded_values(self, what: What) -> tuple[Floats, NDArray[np.uint8] | None]:
+        """What a row gets from each leaf: by its code if few leaves differ, as pure ones do."""
+        if what not in self._codes:
+            values = self._leaf_values(what)
+            coded = code_rows(values)
+            if coded is None:
+                return values, None
+            self._codes[what] = coded
+        codes, values = self._codes[what]
+        return values, codes
 
     def _leaf_values(self, what: What) -> Floats:
         """What a row gets from each leaf of the forest."""

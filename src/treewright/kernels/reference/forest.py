@@ -1,4 +1,4 @@
-"""Numpy twins of the forest kernels: drawing rows and features.
+"""Numpy twins of the forest kernels: drawing rows and features, and predicting.
 
 Random numbers come from Philox4x32-10 (Salmon et al. 2011). The key is made of the seed and the
 tree, the counter of a stream and a block number, so that any sample can be drawn again alone.
@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "apply_cuts",
     "below",
     "below_each",
     "child_path",
+    "code_rows",
     "draw_sample",
     "drawn_features",
+    "first_children",
     "philox_words",
     "root_path",
     "tree_seed",
@@ -148,3 +151,48 @@ def draw_sample(
             at = _chosen(key, stream, len(rows), int(draws), replace, chances)
             np.add.at(counts, rows[at], 1)
     return counts
+
+
+def first_children(n_children: NDArray[np.int32]) -> NDArray[np.int32]:
+    """First child of each node, −1 at a leaf: children are numbered as nodes are visited."""
+    first = np.full(len(n_children), -1, np.int32)
+    stack, following = [0], 1
+    while stack:
+        at = stack.pop()
+        if n_children[at]:
+            first[at] = following
+            stack.extend(range(following + n_children[at] - 1, following - 1, -1))
+            following += n_children[at]
+    return first
+
+
+def apply_cuts(
+    n_children: NDArray[np.int32],
+    feature: NDArray[np.int32],
+    breaks: NDArray[np.float64],
+    closed: NDArray[np.uint8],
+    X: NDArray[np.floating],
+) -> NDArray[np.int32]:
+    """Node where each row ends in a tree whose tests are single cuts, one for each inner node."""
+    first = first_children(n_children)
+    test = np.cumsum(first >= 0) - 1
+    at = np.zeros(len(X), np.int32)
+    rows = np.arange(len(X))
+    while len(rows := rows[first[at[rows]] >= 0]):
+        which = test[at[rows]]
+        x, cut = X[rows, feature[which]].astype(np.float64), breaks[which]
+        goes_left = np.where(closed[which] != 0, x <= cut, x < cut)
+        at[rows] = first[at[rows]] + ~goes_left
+    return at
+
+
+def code_rows(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]] | None:
+    """Codes of rows and the distinct rows in the order of their first; None if over 256."""
+    seen: dict[bytes, int] = {}
+    codes = [seen.setdefault(row.tobytes(), len(seen)) for row in values]
+    if len(seen) > 256:
+        return None
+    distinct = np.frombuffer(b"".join(seen)).reshape(len(seen), values.shape[1])
+    return np.array(codes, np.uint8), distinct
