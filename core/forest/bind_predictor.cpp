@@ -251,12 +251,13 @@ class ForestPredictor {
   std::mutex lock_;
 };
 
-void construct(ForestPredictor* self, const Vector<i32>& n_categories,
-               const Vector<i64>& node_offset, const Vector<i32>& n_children,
-               const Vector<i32>& feature, const Vector<i32>& gap_branch, const Vector<u8>& kind,
-               const Vector<u8>& closed, const Vector<i32>& n_breaks, const Vector<i32>& n_codes,
-               const Vector<double>& breaks, const Vector<i32>& codes,
-               const Vector<i32>& branches) {
+void construct_forest(ForestPredictor* self, const Vector<i32>& n_categories,
+                      const Vector<i64>& node_offset, const Vector<i32>& n_children,
+                      const Vector<i32>& feature, const Vector<i32>& gap_branch,
+                      const Vector<u8>& kind, const Vector<u8>& closed,
+                      const Vector<i32>& n_breaks, const Vector<i32>& n_codes,
+                      const Vector<double>& breaks, const Vector<i32>& codes,
+                      const Vector<i32>& branches) {
   new (self) ForestPredictor({view(n_categories), view(node_offset), view(n_children),
                               view(feature), view(gap_branch), view(kind), view(closed),
                               view(n_breaks), view(n_codes), view(breaks), view(codes),
@@ -326,7 +327,7 @@ nb::object code_rows(const Matrix<double>& values) {
 
 void bind_forest_predictor(nb::module_& m) {
   nb::class_<ForestPredictor>(m, "ForestPredictor")
-      .def("__init__", &construct, nb::arg("n_categories").noconvert(),
+      .def("__init__", &construct_forest, nb::arg("n_categories").noconvert(),
            nb::arg("node_offset").noconvert(), nb::arg("n_children").noconvert(),
            nb::arg("feature").noconvert(), nb::arg("gap_branch").noconvert(),
            nb::arg("kind").noconvert(), nb::arg("closed").noconvert(),
