@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../problem.hpp"
+#include "bring.hpp"
 
 namespace treewright {
 
@@ -118,14 +119,11 @@ class InPlaceRows {
         std::stable_sort(begin, end, less);
         return;
       }
-      const u64 pivot = key_of(end[-1]);
-      i64 n_equal = 0;
-      u64* const above = bring_front(begin, end, [&](u64 word) {
-        n_equal += key_of(word) == pivot;
-        return key_of(word) <= pivot;
-      });
-      u64* const equal = above - n_equal;
-      bring_back(above, equal, [=](u64 word) { return key_of(word) == pivot; });
+      const u64 pivot = key_of(end[-1]) << 32;
+      const auto [above, n_less] =
+          bring_front(begin, end, pivot + (u64{1} << 32), pivot, queue_.data());
+      u64* const equal = begin + n_less;
+      bring_back(above, equal, pivot, queue_.data());
       if (equal - begin < end - above) {
         quicksort(begin, equal);
         begin = above;
@@ -134,41 +132,6 @@ class InPlaceRows {
         end = equal;
       }
     }
-  }
-
-  // Swaps what goes first to the front; where it ends. What stays lies between the front and the place
-  // looked at, and a swap takes its first to its end: it is a queue, kept aside so that no step waits
-  // for a jump that cannot be foreseen or for what was just written.
-  template <class GoesFirst>
-  u64* bring_front(u64* begin, u64* end, GoesFirst&& first) {
-    while (begin < end && first(*begin)) ++begin;  // swapped with themselves
-    u64 *out = begin, *head = queue_.data(), *tail = head;
-    for (const u64* at = begin; at < end; ++at) {
-      const u64 word = *at, oldest = *head;
-      const bool goes = first(word);
-      *out = word;
-      *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // not a jump
-      out += goes;
-      head += goes;
-    }
-    std::copy(head, tail, out);
-    return out;
-  }
-
-  // The same from the back, until what goes last begins at `until`.
-  template <class GoesLast>
-  void bring_back(u64* end, u64* until, GoesLast&& last) {
-    while (end > until && last(end[-1])) --end;
-    u64 *out = end, *head = queue_.data(), *tail = head, *at = end;
-    while (out > until) {
-      const u64 word = *--at, oldest = *head;
-      const bool goes = last(word);
-      out[-1] = word;
-      *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // not a jump
-      out -= goes;
-      head += goes;
-    }
-    std::reverse_copy(head, tail, at);
   }
 
   std::vector<i32> ids_;

@@ -147,16 +147,30 @@ class InPlaceScores {
       seen_.resize(n_codes);
       std::iota(seen_.begin(), seen_.end(), 0);
     }
-    if (table_.size() < static_cast<std::size_t>(n_codes) * classes) {
-      table_.resize(static_cast<std::size_t>(n_codes) * classes);
-    }
+    const i64 cells = static_cast<i64>(n_codes) * classes;
+    if (static_cast<i64>(table_.size()) < 2 * cells) table_.resize(2 * cells);
+    // Whole weights add up to the same in two tables, which do not wait for each other.
     float* const table = table_.data();
-    for (const i32 s : seen_) std::fill_n(table + static_cast<i64>(s) * classes, classes, 0.0f);
+    float* const other = node.is_whole ? table + cells : table;
+    for (const i32 s : seen_) {
+      std::fill_n(table + static_cast<i64>(s) * classes, classes, 0.0f);
+      std::fill_n(other + static_cast<i64>(s) * classes, classes, 0.0f);
+    }
     float total = 0;
-    for (i64 i = 0; i < node.size(); ++i) {
+    const auto add = [&](i64 i, float* to) {
       total += row[i].weight;
-      table[static_cast<i64>(code[rows_.id(node.begin + i)]) * classes + row[i].label] +=
-          row[i].weight;
+      to[static_cast<i64>(code[rows_.id(node.begin + i)]) * classes + row[i].label] += row[i].weight;
+    };
+    i64 i = 0;
+    for (; i + 1 < node.size(); i += 2) {
+      add(i, table);
+      add(i + 1, other);
+    }
+    if (i < node.size()) add(i, table);
+    if (other != table) {
+      for (const i32 s : seen_) {
+        for (i64 k = static_cast<i64>(s) * classes; k < (i64{s} + 1) * classes; ++k) table[k] += other[k];
+      }
     }
     score_branches(f, total, c);
   }
