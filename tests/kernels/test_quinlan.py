@@ -168,7 +168,7 @@ def test_the_kernel_groups_as_the_twin_does(seed, rules):
 
 
 def test_with_two_groups_of_the_least_weight_release_8_leaves_the_heaviest_alone():
-    stats = np.array([[0, 1], [2, 0], [1, 3]])  # a merger of the first and the last raises the ratio
+    stats = np.array([[0, 1], [2, 0], [1, 3]])  # joining the first and the last raises the ratio
     assert group_categories(stats.astype(float)) == [[0], [1], [2]]
     assert group_categories(stats.astype(float), release8=False) == [[0, 2], [1]]
     assert grouped(stats, single=True) == [[0], [1], [2]]
