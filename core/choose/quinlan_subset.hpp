@@ -1,8 +1,11 @@
 // Grouping of categories. Categories whose rows are all of one class join others of that class.
 // Then the pair of groups whose merger gives the best gain ratio is merged, as long as the ratio
 // rises and three groups are left; a grouping without two groups of the least weight is worth
-// nothing. Release 8 of C4.5 has a rule of its own for the last merger, which was read off its
-// recorded runs.
+// nothing.
+//
+// Release 8 of C4.5 has rules of its own, which were read off its recorded runs: with no more than
+// two groups of the least weight the heaviest takes no part in mergers, the last of tied pairs is
+// merged, and the last group takes the place of one that was merged into another.
 //
 // A merger changes the information of two groups only, so what each pair would change is kept in a
 // table; a merger then costs one row of it.
@@ -10,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "chooser.hpp"
@@ -31,12 +33,13 @@ class Grouper {
   static constexpr i32 kMost = 256;
 
   Grouper(const Terms& terms, const Groups& g, i32 classes, i64 gap_items, double base,
-          double least_items, bool last_by_weight)
+          double least_items, bool release8)
       : terms_(terms), classes_(classes), n_(g.size()), stats_(g.stats), first_(n_),
-        least_items_(least_items), last_by_weight_(last_by_weight) {
+        least_items_(least_items), release8_(release8) {
     items_.assign(n_, 0);
     for (i32 i = 0; i < n_; ++i) {
       first_[i] = i;
+      open_.push_back(i);
       for (i32 k = 0; k < classes_; ++k) items_[i] += stats_[at(i) + k];
     }
     double inside = 0, terms_of_items = terms_.of(gap_items);
@@ -48,7 +51,6 @@ class Grouper {
     }
     gain_ = base - inside;
     split_info_ = terms_.of(all) - terms_of_items;
-    left_ = n_;
   }
 
   Grouping run(double known_share) {
@@ -60,9 +62,7 @@ class Grouper {
     out.gain = gain_;
     out.split_info = split_info_;
     std::vector<i32> number(n_, -1);
-    for (i32 i = 0; i < n_; ++i) {
-      if (first_[i] == i) number[i] = out.n_groups++;
-    }
+    for (i32 group : open_) number[group] = out.n_groups++;
     for (i32 i = 0; i < n_; ++i) out.branch.push_back(number[root(i)]);
     return out;
   }
@@ -93,15 +93,22 @@ class Grouper {
     return {-lost, terms_.of(items_[i]) + terms_.of(items_[j]) - terms_.of(items)};
   }
 
-  bool is_open(i32 i) const { return first_[i] == i; }
+  i32 left() const { return static_cast<i32>(open_.size()); }
 
-  void merge(i32 a, i32 b, const Change& c) {
+  // Merges the group at place q of open_ into the one at place p.
+  void merge(i32 p, i32 q, const Change& c) {
+    const i32 a = open_[p], b = open_[q];
     gain_ += c.gain;
     split_info_ += c.split_info;
     first_[b] = a;
     items_[a] += items_[b];
     for (i32 k = 0; k < classes_; ++k) stats_[at(a) + k] += stats_[at(b) + k];
-    --left_;
+    if (release8_) {
+      open_[q] = open_.back();
+      open_.pop_back();
+    } else {
+      open_.erase(open_.begin() + q);
+    }
   }
 
   // The only class of a group, or −1.
@@ -116,77 +123,69 @@ class Grouper {
   }
 
   void join_single_classes() {
-    std::vector<i32> home(classes_, -1);
-    for (i32 i = 0; i < n_; ++i) {
-      const i32 k = only_class(i);
-      if (k < 0) continue;
-      if (home[k] < 0) {
-        home[k] = i;
-      } else {
-        merge(home[k], i, change(home[k], i));
+    for (i32 p = 0; p < left(); ++p) {
+      const i32 k = only_class(open_[p]);
+      for (i32 q = p + 1; k >= 0 && q < left();) {
+        if (only_class(open_[q]) == k) {
+          merge(p, q, change(open_[p], open_[q]));  // another group may be at q now
+        } else {
+          ++q;
+        }
       }
     }
   }
 
-  // Groups of at least the least weight, were a and b (or none: −1) one.
-  bool are_enough(i32 a, i32 b) const {
+  bool is_enough(i64 items) const { return terms_.weight(items) >= least_items_; }
+
+  i32 count_enough() const {
     i32 enough = 0;
-    for (i32 i = 0; i < n_; ++i) {
-      if (!is_open(i) || i == b) continue;
-      const i64 items = items_[i] + (i == a ? items_[b] : 0);
-      enough += terms_.weight(items) >= least_items_;
-    }
-    return enough >= 2;
+    for (i32 group : open_) enough += is_enough(items_[group]);
+    return enough;
   }
 
-  // With three groups left, one of them below the least weight: the two lightest, the only ones that
-  // release 8 may still merge; otherwise −1.
-  std::pair<i32, i32> last_pair() const {
-    if (!last_by_weight_ || left_ != 3) return {-1, -1};
-    std::vector<i32> open;
-    for (i32 i = 0; i < n_; ++i) {
-      if (is_open(i)) open.push_back(i);
-    }
-    std::stable_sort(open.begin(), open.end(), [&](i32 a, i32 b) { return items_[a] < items_[b]; });
-    if (terms_.weight(items_[open[0]]) >= least_items_) return {-1, -1};
-    return {std::min(open[0], open[1]), std::max(open[0], open[1])};
+  // Place of the group that may not be merged, or −1.
+  i32 barred(i32 enough) const {
+    if (!release8_ || enough > 2) return -1;
+    auto heavier = [&](i32 a, i32 b) { return items_[a] < items_[b]; };
+    return static_cast<i32>(std::max_element(open_.begin(), open_.end(), heavier) - open_.begin());
   }
 
   void merge_all(double known_share) {
     std::vector<Change> table(static_cast<std::size_t>(n_) * n_);
-    auto entry = [&](i32 i, i32 j) -> Change& { return table[static_cast<std::size_t>(i) * n_ + j]; };
+    auto entry = [&](i32 a, i32 b) -> Change& {
+      return table[static_cast<std::size_t>(std::min(a, b)) * n_ + std::max(a, b)];
+    };
     auto fill_row = [&](i32 a) {
-      for (i32 i = 0; i < n_; ++i) {
-        if (i == a || !is_open(i)) continue;
-        entry(std::min(i, a), std::max(i, a)) = change(std::min(i, a), std::max(i, a));
+      for (i32 b : open_) {
+        if (a != b) entry(a, b) = change(std::min(a, b), std::max(a, b));
       }
     };
-    auto worth = [&](const Change& c, i32 a, i32 b) {
-      if (!are_enough(a, b)) return -kInf;
+    auto ratio = [&](const Change& c) {
       return known_share * (gain_ + c.gain) / (split_info_ + c.split_info);
     };
-    for (i32 i = 0; i < n_; ++i) {
-      if (is_open(i)) fill_row(i);
-    }
-    while (left_ > 2) {
-      const auto [lightest, next] = last_pair();
-      double most = worth({0, 0}, -1, -1);
+    for (i32 a : open_) fill_row(a);
+    while (left() > 2) {
+      const i32 enough = count_enough(), stays = barred(enough);
+      double most = enough < 2 ? -kInf : ratio({0, 0});
       if (most > -kInf) most += kRise * std::abs(most);
-      i32 a = -1, b = -1;
-      for (i32 i = 0; i < n_; ++i) {
-        for (i32 j = i + 1; is_open(i) && j < n_; ++j) {
-          if (!is_open(j) || (lightest >= 0 && (i != lightest || j != next))) continue;
-          const double value = worth(entry(i, j), i, j);
-          if (value > most + (a < 0 ? 0 : kTie * std::abs(most))) {
+      i32 at = -1, other = -1;
+      for (i32 p = 0; p < left(); ++p) {
+        for (i32 q = p + 1; q < left(); ++q) {
+          if (p == stays || q == stays) continue;
+          const i64 a = items_[open_[p]], b = items_[open_[q]];
+          if (enough - is_enough(a) - is_enough(b) + is_enough(a + b) < 2) continue;
+          const double value = ratio(entry(open_[p], open_[q]));
+          const double tie = at < 0 ? 0 : kTie * std::abs(most);
+          if (value > most + (release8_ ? -tie : tie)) {
             most = value;
-            a = i;
-            b = j;
+            at = p;
+            other = q;
           }
         }
       }
-      if (a < 0) return;
-      merge(a, b, Change(entry(a, b)));
-      fill_row(a);
+      if (at < 0) return;
+      merge(at, other, Change(entry(open_[at], open_[other])));
+      fill_row(open_[at]);
     }
   }
 
@@ -196,9 +195,9 @@ class Grouper {
   i32 classes_, n_;
   std::vector<i64> stats_, items_, together_;
   std::vector<i32> first_;  // first_[i]: the group that i was merged into
+  std::vector<i32> open_;   // the groups that are left, in their order
   double gain_ = 0, split_info_ = 0, least_items_;
-  bool last_by_weight_;  // see last_pair
-  i32 left_ = 0;
+  bool release8_;
 };
 
 }  // namespace treewright

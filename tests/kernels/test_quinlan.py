@@ -10,6 +10,7 @@ import pytest
 from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.kernels.reference.quinlan import best_cut, best_test, multiway_test
+from treewright.kernels.reference.quinlan_groups import group_categories
 from treewright.tree.grow import grow
 from treewright.tree.recipe import QuinlanRules, Recipe
 
@@ -138,6 +139,46 @@ def test_grouping_merges_categories_that_behave_alike():
     groups = tree.splits.node_branches(0)
     assert tree.n_children[0] == 2
     assert len(set(groups[:3])) == len(set(groups[3:])) == 1
+
+
+def grouped(stats: np.ndarray, **rules) -> list[list[int]] | None:
+    """Groups that the kernel makes of categories with these class counts, in their order."""
+    codes = np.repeat(np.arange(len(stats)), stats.sum(axis=1))
+    y = np.concatenate([np.repeat(np.arange(stats.shape[1]), row) for row in stats])
+    table = encode({"c": np.array([f"v{c:02d}" for c in codes], object)})
+    target = Target("y", tuple(range(stats.shape[1])))
+    tree = grow(table, y.astype(np.int32), recipe(subset=True, **rules), target=target)
+    if tree.n_nodes == 1:
+        return None
+    branch = tree.splits.node_branches(0)
+    return [np.flatnonzero(branch == b).tolist() for b in range(branch.max() + 1)]
+
+
+@pytest.mark.parametrize("rules", [{"single": True}, {"c50": True}], ids=["release8", "c50"])
+@pytest.mark.parametrize("seed", range(40))
+def test_the_kernel_groups_as_the_twin_does(seed, rules):
+    rng = np.random.default_rng(seed)
+    most = rng.choice([1, 2, 5, 30])
+    stats = rng.integers(0, most + 1, (rng.integers(3, 9), rng.integers(2, 4)))
+    stats[stats.sum(axis=1) == 0, 0] = 1
+    expected = group_categories(stats.astype(float), release8="single" in rules)
+    found = grouped(stats, zero_gain=True, **rules)
+    if found is not None:
+        assert found == [sorted(group) for group in expected]
+
+
+def test_with_two_groups_of_the_least_weight_release_8_leaves_the_heaviest_alone():
+    stats = np.array([[0, 1], [2, 0], [1, 3]])  # joining the first and the last raises the ratio
+    assert group_categories(stats.astype(float)) == [[0], [1], [2]]
+    assert group_categories(stats.astype(float), release8=False) == [[0, 2], [1]]
+    assert grouped(stats, single=True) == [[0], [1], [2]]
+
+
+def test_the_last_of_tied_mergers_is_made_by_release_8():
+    stats = np.array([[0, 2], [2, 0], [1, 1]])
+    assert group_categories(stats.astype(float)) == [[0], [1, 2]]
+    assert group_categories(stats.astype(float), release8=False) == [[0, 2], [1]]
+    assert grouped(stats, single=True) == [[0], [1, 2]]
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
