@@ -2,8 +2,7 @@
 //
 // Sorted features keep one Entry array each; the entries of a node are contiguous and stay sorted
 // because splits move them by stable partition. Coded features (few distinct values, or
-// categories) keep one code per instance and need no moving. Small blocks use 16-bit ids: half
-// the memory traffic, and everything a subtree touches fits the cache.
+// categories) keep one code per instance and need no moving.
 #pragma once
 
 #include <vector>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "choose/chooser.hpp"
+#include "partition.hpp"
 #include "pending.hpp"
 #include "single.hpp"
 

@@ -17,7 +17,7 @@ namespace {
 
 // Subtrees of these sizes get a block of their own, which lies closer together and then fits the
 // nearest caches.
-constexpr i64 kNearBlock = 32768;
+constexpr i64 kNearBlock = 65536;
 constexpr i64 kTinyBlock = 1024;
 
 // Smaller nodes are not worth another thread.
@@ -177,7 +177,14 @@ class Grower {
         stack.pop_back();
       }
     };
-    while (!stack.empty()) {
+    auto report = [&](i64 finished) {
+      if (may_poll) {
+        growth_.poll(finished);
+      } else {
+        growth_.count_done(finished);
+      }
+    };
+    while (!stack.empty() && !queue_.is_stopped()) {
       Pending node = std::move(stack.back());
       stack.pop_back();
       if (priced && !ledger.take(node.record)) {
@@ -187,14 +194,15 @@ class Grower {
       }
       if (small_ && small_->takes(node, list.stats_of(node.record))) {
         small_->grow(node, list);
-        growth_.poll(node.size());
+        report(node.size());
         continue;
       }
       if (p_.rows) {
         move_near(p_, node.block, node.begin, node.end, *node.active, scratch);
       } else {
-        for (const i64 limit : {kNearBlock, kTinyBlock}) {
-          if (node.size() <= limit && node.block->n > 4 * limit) localize(node, scratch);
+        const i64 size = node.size(), all = node.block->n;
+        if ((size <= kNearBlock && all > kNearBlock) || (size <= kTinyBlock && all > 4 * kTinyBlock)) {
+          localize(node, scratch);
         }
       }
       const i64 before = node.size();
@@ -224,11 +232,7 @@ class Grower {
         lend(std::move(stack.front()), list);
         stack.erase(stack.begin());
       }
-      if (may_poll) {
-        growth_.poll(before - open);
-      } else {
-        growth_.count_done(before - open);
-      }
+      report(before - open);
     }
   }
 

@@ -37,6 +37,9 @@ class TaskQueue {
     wake_.notify_one();
   }
 
+  // Whether an exception has ended the work: what is still done is for nothing.
+  bool is_stopped() const { return is_stopped_.load(std::memory_order_relaxed); }
+
   // Whether more threads wait than tasks do; cheap enough to be asked at every node.
   bool is_hungry() const { return n_hungry_.load(std::memory_order_relaxed) > 0; }
 
@@ -101,7 +104,7 @@ class TaskQueue {
   std::deque<Task> tasks_;
   std::atomic<std::int64_t> n_hungry_{0};  // threads that want a task, less the tasks there are
   int n_working_ = 0;
-  bool is_stopped_ = false;
+  std::atomic<bool> is_stopped_{false};
 };
 
 }  // namespace treewright

@@ -43,5 +43,4 @@ const Entry* entries_of(const NodeView& node, i32 feature, Scratch& scratch) {
   return out.data();
 }
 
-
 }  // namespace treewright

@@ -24,11 +24,15 @@ class InPlaceGrower {
     waiting_.run(
         p_.params.n_threads,
         [&](InPlacePart* part, int thread) {
-          InPlacePartGrower(
-              shared_, *part,
-              [&](auto ids, const auto& used) { return add_part(std::move(ids), used); },
-              [&, thread](i64 rows) { thread ? growth_.count_done(rows) : growth_.poll(rows); })
-              .run();
+          auto lend = [&](auto ids, const auto& used) { return add_part(std::move(ids), used); };
+          auto poll = [&](i64 finished) {
+            if (waiting_.is_stopped()) throw Interrupted();
+            thread ? growth_.count_done(finished) : growth_.poll(finished);
+          };
+          try {
+            InPlacePartGrower(shared_, *part, lend, poll).run();
+          } catch (const Interrupted&) {  // the calling thread throws what it was interrupted by
+          }
         },
         [&] { growth_.poll(0); });
     return put_together(root);

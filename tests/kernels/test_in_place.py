@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -132,3 +134,22 @@ def test_a_feature_of_many_categories_with_gaps():
     tree = C45Classifier(pruning=None).fit({"names": names, "x": x}, y).tree_
     assert tree.splits.feature[0] == 1
     assert tree.n_leaves == 2
+
+
+def test_an_interrupt_ends_all_parts():
+    rng = np.random.default_rng(6)
+    n = 300_000
+    X = rng.normal(size=(n, 12))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n) > 0
+    half = rng.random(n) < 0.5  # parts of the same size, one for each thread
+    y = np.where(rng.random(n) < 0.6, half, y).astype(int)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    X[:, 3] = half
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.7)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            C45Classifier(pruning=None, n_jobs=2).fit(X, y)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)

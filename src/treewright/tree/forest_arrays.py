@@ -109,7 +109,7 @@ class Forest:
         self.costs = costs
         self.arrays = None if arrays is None else dict(arrays)
         self._trees = tuple(trees)
-        self._codes: dict[What, tuple[NDArray[np.uint8], Floats]] = {}
+        self._codes: dict[What, tuple[Floats, NDArray[np.uint8] | None]] = {}
         for array in (self.arrays or {}).values():
             array.flags.writeable = False
 
@@ -284,12 +284,10 @@ class Forest:
         """What a row gets from each leaf: by its code if few leaves differ, as pure ones do."""
         if what not in self._codes:
             values = self._leaf_values(what)
-            coded = code_rows(values)
-            if coded is None:
-                return values, None
-            self._codes[what] = coded
-        codes, values = self._codes[what]
-        return values, codes
+            codes, values = code_rows(values) or (None, values)
+            values.flags.writeable = False
+            self._codes[what] = values, codes
+        return self._codes[what]
 
     def _leaf_values(self, what: What) -> Floats:
         """What a row gets from each leaf of the forest."""
