@@ -32,21 +32,16 @@ inline u64 key_of(double x) {
 
 // A row goes to the node `left` places on, or to the one after it if its key is greater than the cut.
 // At a leaf `left` is 0, `feature` a place where every row has key 0, and `cut` the number of the leaf.
-struct FloatNode {
-  using Value = float;
-  using Key = u32;
-  using Place = u16;
+template <class V, class K, class P>
+struct CutNode {
+  using Value = V;
+  using Key = K;
+  using Place = P;
   Key cut;
   Place feature, left;
 };
-
-struct DoubleNode {
-  using Value = double;
-  using Key = u64;
-  using Place = u32;
-  Key cut;
-  Place feature, left;
-};
+using FloatNode = CutNode<float, u32, u16>;
+using DoubleNode = CutNode<double, u64, u32>;
 
 template <class Node>
 struct BlockTree {

@@ -186,8 +186,8 @@ def test_a_column_vector_is_flattened_with_scikit_learns_warning(y: Any) -> None
 def test_a_flat_target_gives_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        numeric_target([1.0, 2.0])
-        class_codes([1, 2])
+        assert numeric_target([1.0, 2.0]).tolist() == [1.0, 2.0]
+        assert class_codes([1, 2])[0].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,15 @@ def test_more_rows_than_there_are_cannot_be_drawn_without_replacement() -> None:
 # Growing
 
 
+def assert_grown_as_trees(
+    table: Any, y: Any, recipe: Recipe, plan: ForestPlan, target: Target, weight: Any = None
+) -> None:
+    """The forest has the trees that are grown one by one."""
+    fast = _grow_in_core(table, y, recipe, plan, target, weight, None).forest
+    slow = _grow_one_by_one(table, y, recipe, plan, target, weight, None).forest
+    same_trees(fast, slow)
+
+
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("options", [{}, {"min_samples_leaf": 4}, {"max_features": 3}])
@@ -115,9 +124,7 @@ def test_an_exact_forest_has_the_trees_that_are_grown_one_by_one(
     table, y = plain_problem(3, target, dtype=dtype)
     recipe = Recipe("gini" if target.is_classification else "squared_error", **options)
     plan = ForestPlan(4, seed=11, sampling=Sampling(table.n_rows), tree_method="exact")
-    fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
-    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
-    same_trees(fast, slow)
+    assert_grown_as_trees(table, y, recipe, plan, target)
 
 
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
@@ -126,9 +133,7 @@ def test_neither_do_large_nodes_and_rows_that_are_moved_near(problem: Any, targe
     table, y = problem(4, target, n=30_000)
     recipe = Recipe("gini" if target.is_classification else "squared_error")
     plan = ForestPlan(2, seed=5, sampling=Sampling(table.n_rows), tree_method="exact")
-    fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
-    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
-    same_trees(fast, slow)
+    assert_grown_as_trees(table, y, recipe, plan, target)
 
 
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
@@ -144,9 +149,7 @@ def test_categories_gaps_and_weights_make_no_difference(
     weight = np.random.default_rng(1).random(table.n_rows) + 0.5 if weighted else None
     recipe = Recipe(criterion, missing=missing, min_samples_leaf=3)
     plan = ForestPlan(3, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
-    fast = _grow_in_core(table, y, recipe, plan, target, weight, None).forest
-    slow = _grow_one_by_one(table, y, recipe, plan, target, weight, None).forest
-    same_trees(fast, slow)
+    assert_grown_as_trees(table, y, recipe, plan, target, weight)
 
 
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
@@ -163,9 +166,7 @@ def test_binary_columns_are_columns_like_others(
     table, y = binary_problem(4, target)
     recipe = Recipe(criterion, **options)
     plan = ForestPlan(3, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
-    fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
-    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
-    same_trees(fast, slow)
+    assert_grown_as_trees(table, y, recipe, plan, target)
 
 
 @pytest.mark.parametrize("missing", ["learned", "majority"])
@@ -173,9 +174,7 @@ def test_categories_of_few_rows_and_their_gaps_are_cut_as_in_trees(missing: Any)
     table, y = mixed_problem(12, TWO, n=3000)
     recipe = Recipe("gini", missing=missing)
     plan = ForestPlan(6, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
-    fast = _grow_in_core(table, y, recipe, plan, TWO, None, None).forest
-    slow = _grow_one_by_one(table, y, recipe, plan, TWO, None, None).forest
-    same_trees(fast, slow)
+    assert_grown_as_trees(table, y, recipe, plan, TWO)
 
 
 @pytest.mark.parametrize("missing", ["learned", "majority"])
@@ -196,9 +195,7 @@ def test_small_subtrees_with_categories_are_those_of_trees(
     table, y = nominal_problem(3)
     recipe = Recipe("gini", missing=missing, **options)
     plan = ForestPlan(4, seed=2, sampling=Sampling(table.n_rows), tree_method="exact")
-    fast = _grow_in_core(table, y, recipe, plan, TWO, None, None).forest
-    slow = _grow_one_by_one(table, y, recipe, plan, TWO, None, None).forest
-    same_trees(fast, slow)
+    assert_grown_as_trees(table, y, recipe, plan, TWO)
 
 
 @pytest.mark.parametrize("n_classes", [3, 7, 64, 65])
@@ -212,9 +209,7 @@ def test_small_subtrees_of_any_size(n_classes: int, n_rows: int, draws: int) -> 
     options: dict[str, Any] = {"max_features": 9, "redraw": False} if draws > 1 else {}
     recipe = Recipe("gini", **options)
     plan = ForestPlan(4, seed=9, sampling=Sampling(draws * n_rows), tree_method="exact")
-    fast = _grow_in_core(table, y, recipe, plan, target, None, None).forest
-    slow = _grow_one_by_one(table, y, recipe, plan, target, None, None).forest
-    same_trees(fast, slow)
+    assert_grown_as_trees(table, y, recipe, plan, target)
 
 
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
