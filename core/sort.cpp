@@ -6,22 +6,17 @@
 #include "sort.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
+
+#include "ordered.hpp"
 
 namespace treewright {
 namespace {
 
-u32 ordered_key(float x) {
-  const u32 bits = std::bit_cast<u32>(x + 0.0f);  // −0 becomes +0
-  return bits ^ ((bits >> 31) ? 0xFFFFFFFFu : 0x80000000u);
-}
-
-u32 ordered_key(double x) {
-  const u64 bits = std::bit_cast<u64>(x + 0.0);
-  return static_cast<u32>((bits ^ ((bits >> 63) ? ~u64{0} : (u64{1} << 63))) >> 32);
-}
+// The first 32 bits decide most comparisons.
+u32 ordered_key(float x) { return ordered(x); }
+u32 ordered_key(double x) { return static_cast<u32>(ordered(x) >> 32); }
 
 constexpr int kDigit = 11;
 constexpr u32 kBuckets = 1u << kDigit;

@@ -1,9 +1,9 @@
 // The split of a feature whose two sides differ most.
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "../ordered.hpp"
 #include "../threads.hpp"
 #include "association.hpp"
 #include "response.hpp"
@@ -77,13 +77,6 @@ struct Ordered {
   u32 tag;
 };
 
-template <class Bits, class Number>
-Bits order_bits(Number x) {
-  const Bits bits = std::bit_cast<Bits>(x == 0 ? Number{0} : x);  // −0 is 0
-  const Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
-  return bits & sign ? ~bits : bits | sign;
-}
-
 // Ascending and stable, byte by byte; bytes that are all the same cost nothing.
 template <class Item>
 void sort_by_value(std::vector<Item>& items, std::vector<Item>& other) {
@@ -127,7 +120,7 @@ void cut_ordered(const NodeResponse& y, const RowSet& set, const KnownValues& kn
   items.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     const u32 one = by_class ? y.label[known.position(static_cast<i64>(i))] : 0;
-    items[i] = {order_bits<Bits>(static_cast<Number>(known.x[i])), static_cast<u32>(i) << 1 | one};
+    items[i] = {ordered(static_cast<Number>(known.x[i])), static_cast<u32>(i) << 1 | one};
   }
   sort_by_value(items, other);
   Side left;

@@ -51,7 +51,7 @@ void gather_keys(const Input& input, i64 start, i64 count, i64 n_features, i64 w
       const From* data = static_cast<const From*>(input.data) + start * input.row_step;
       for (i64 i = 0; i < count; ++i) {
         for (i64 f = 0; f < n_features; ++f) {
-          out[i * width + f] = key_of(static_cast<T>(data[i * input.row_step + f]));
+          out[i * width + f] = ordered(static_cast<T>(data[i * input.row_step + f]));
         }
       }
     };
@@ -63,7 +63,7 @@ void gather_keys(const Input& input, i64 start, i64 count, i64 n_features, i64 w
       using From = decltype(type);
       const From* data = static_cast<const From*>(column.data) + start * column.step;
       for (i64 i = 0; i < count; ++i) {
-        out[i * width + column.feature] = key_of(static_cast<T>(data[i * column.step]));
+        out[i * width + column.feature] = ordered(static_cast<T>(data[i * column.step]));
       }
     };
     if (column.type == Number::float64) {

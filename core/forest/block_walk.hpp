@@ -17,18 +17,9 @@
 #include <limits>
 #include <vector>
 
-#include "../types.hpp"
+#include "../ordered.hpp"
 
 namespace treewright {
-
-inline u32 key_of(float x) {
-  const u32 bits = std::bit_cast<u32>(x + 0.0f);  // 0 for −0 too
-  return bits ^ (static_cast<u32>(static_cast<i32>(bits) >> 31) | u32{1} << 31);
-}
-inline u64 key_of(double x) {
-  const u64 bits = std::bit_cast<u64>(x + 0.0);
-  return bits ^ (static_cast<u64>(static_cast<i64>(bits) >> 63) | u64{1} << 63);
-}
 
 // A row goes to the node `left` places on, or to the one after it if its key is greater than the cut.
 // At a leaf `left` is 0, `feature` a place where every row has key 0, and `cut` the number of the leaf.

@@ -121,7 +121,7 @@ bool ForestModel::make_tree(i64 tree, BlockTree<Node>& out) const {
     if (!closed_[test[node]]) cut = std::nextafter(cut, -kInf);
     typename Node::Value rounded;
     round_down(cut, rounded);
-    return Node{key_of(rounded), static_cast<Place>(feature_[test[node]]), static_cast<Place>(left)};
+    return Node{ordered(rounded), static_cast<Place>(feature_[test[node]]), static_cast<Place>(left)};
   };
   // The heap. A leaf above its last level has places below it, of which rows come to the first.
   out.levels = heap_levels(n);

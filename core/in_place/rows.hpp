@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../ordered.hpp"
 #include "../problem.hpp"
 #include "bring.hpp"
 
@@ -80,7 +81,7 @@ class InPlaceRows {
     words_.resize(n);
     queue_.resize(n);
     i32* const ids = ids_.data() + begin;
-    for (i64 i = 0; i < n; ++i) words_[i] = ordered(key[ids[i]]) << 32 | static_cast<u32>(ids[i]);
+    for (i64 i = 0; i < n; ++i) words_[i] = u64{ordered(key[ids[i]])} << 32 | static_cast<u32>(ids[i]);
     // Enough for any input but one made to be slow.
     budget_ = n * 8 * std::bit_width(static_cast<u64>(n));
     quicksort(words_.data(), words_.data() + n);
@@ -91,12 +92,6 @@ class InPlaceRows {
   }
 
  private:
-  // Integers in the order of floats; both zeros are one.
-  static u64 ordered(float x) {
-    const u32 bits = std::bit_cast<u32>(x + 0.0f);
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-  }
-
   static float number(u64 word) {
     const u32 key = static_cast<u32>(word >> 32);
     return std::bit_cast<float>(key & 0x80000000u ? key & 0x7fffffffu : ~key);
