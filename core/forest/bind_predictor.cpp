@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -155,6 +156,7 @@ class ForestPredictor {
  private:
   using Take = Callable<void(i64, i64, i64, Workspace&)>;
   using Finish = Callable<void(i64, i64, Workspace&)>;
+  using GoesOn = Callable<bool()>;
 
   // Calls take(tree, start, count, space) for every tree and block of rows, where space.walk tells
   // their ends, and finish(start, count, space) after a block's last tree; trees come in order.
@@ -178,21 +180,26 @@ class ForestPredictor {
     const i64 pieces = (input.n_rows + block - 1) / block;
     const int threads = static_cast<int>(std::min(wanted, pieces));
     SignalPoll poll;
+    std::atomic<bool> ended{false};
     std::vector<Workspace> spaces(threads);
-    parallel_for(
-        pieces, threads,
-        [&](i64 piece, int thread) {
-          const i64 start = piece * block, count = std::min(block, input.n_rows - start);
-          if (!plain) {
-            general(input, start, count, spaces[thread], take);
-          } else if (floats) {
-            walk<FloatNode>(input, start, count, spaces[thread], take);
-          } else {
-            walk<DoubleNode>(input, start, count, spaces[thread], take);
-          }
-          finish(start, count, spaces[thread]);
-        },
-        poll);
+    parallel_for(pieces, threads, [&](i64 piece, int thread) {
+      const i64 start = piece * block, count = std::min(block, input.n_rows - start);
+      // Asked before every tree, for a block may take long: Ctrl-C ends the work of all threads.
+      auto goes_on = [&] {
+        try {
+          if (thread == 0) poll();
+        } catch (...) {
+          ended = true;
+          throw;
+        }
+        return !ended;
+      };
+      const bool is_done =
+          !plain   ? general(input, start, count, spaces[thread], take, goes_on)
+          : floats ? walk<FloatNode>(input, start, count, spaces[thread], take, goes_on)
+                   : walk<DoubleNode>(input, start, count, spaces[thread], take, goes_on);
+      if (is_done) finish(start, count, spaces[thread]);
+    });
   }
 
   // Blocks of about the same size, as many for each thread.
@@ -210,8 +217,10 @@ class ForestPredictor {
     return true;
   }
 
+  // Both ways return whether they came to the end.
   template <class Node>
-  void walk(const Input& input, i64 start, i64 count, Workspace& space, Take take) const {
+  bool walk(const Input& input, i64 start, i64 count, Workspace& space, Take take,
+            GoesOn goes_on) const {
     using Key = typename Node::Key;
     const i64 n_features = static_cast<i64>(model_.n_categories.size());
     const i64 width = row_width<Key>(n_features);
@@ -225,12 +234,14 @@ class ForestPredictor {
       const i64 end = std::min(first + kTreesTogether, model_.n_trees());
       const i64 step = pass_tops(first, end, rows, space, Node{});
       for (i64 t = first; t < end; ++t) {
+        if (!goes_on()) return false;
         const BlockTree<Node>& tree = model_.tree(t, Node{});
         const bool has_top = step && tree.levels >= kTopLevels;
         space.walk.run(tree, rows, has_top ? space.top.data() + (t - first) * step : nullptr);
         take(t, start, count, space);
       }
     }
+    return true;
   }
 
   // Takes rows through the first levels of some trees; the distance between trees in space.top, 0 if
@@ -255,7 +266,8 @@ class ForestPredictor {
   }
   i64 pass_tops(i64, i64, const BlockRows<u64>&, Workspace&, DoubleNode) const { return 0; }
 
-  void general(const Input& input, i64 start, i64 count, Workspace& space, Take take) const {
+  bool general(const Input& input, i64 start, i64 count, Workspace& space, Take take,
+               GoesOn goes_on) const {
     const auto n = static_cast<std::int32_t>(count);
     std::vector<double> scratch(model_.n_categories.size() * predict::max_piece);
     std::int32_t end[predict::max_piece];
@@ -263,6 +275,7 @@ class ForestPredictor {
     ends.make_room(count);
     auto each_tree = [&](const auto& block) {
       for (i64 t = 0; t < model_.n_trees(); ++t) {
+        if (!goes_on()) return false;
         const predict::Router& router = model_.router(t);
         router.is_plain ? predict::walk<true>(router, block, n, end)
                         : predict::walk<false>(router, block, n, end);
@@ -271,16 +284,17 @@ class ForestPredictor {
         }
         take(t, start, count, space);
       }
+      return true;
     };
     if (input.is_block && input.type == Number::float32) {
-      each_tree(predict::Block<float, 1>{
+      return each_tree(predict::Block<float, 1>{
           static_cast<const float*>(input.data) + start * input.row_step, input.row_step});
-    } else if (input.is_block) {
-      each_tree(predict::Block<double, 1>{
-          static_cast<const double*>(input.data) + start * input.row_step, input.row_step});
-    } else {
-      each_tree(predict::gather_all(input, start, n, scratch.data()));
     }
+    if (input.is_block) {
+      return each_tree(predict::Block<double, 1>{
+          static_cast<const double*>(input.data) + start * input.row_step, input.row_step});
+    }
+    return each_tree(predict::gather_all(input, start, n, scratch.data()));
   }
 
   ForestModel model_;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 from typing import Any
 
@@ -214,3 +215,20 @@ def test_values_that_do_not_fit_the_leaves_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=r"[Ll]ea"):
             predictor.means(X, values, codes, False, 1)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("may_have_gaps", [False, True])
+def test_an_interrupt_ends_the_work_between_two_trees(n_threads: int, may_have_gaps: bool) -> None:
+    made = Made(1, [chain(3000)] * 500)
+    codes = np.zeros(500 * int(np.sum(made.trees[0][0] == 0)), np.uint8)
+    X = np.broadcast_to(np.float32(-1000), (50_000, 1))  # minutes of work, in one or two blocks
+    predictor = made.predictor()
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            predictor.means(X, np.zeros((1, 1)), codes, may_have_gaps, n_threads)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
