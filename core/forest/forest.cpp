@@ -66,6 +66,7 @@ struct TreeArena {
   std::vector<i64> weight, wy;
   std::shared_ptr<Block> block = std::make_shared<Block>();
   std::vector<u32> ids;
+  NodeList list{0, 0};
 };
 
 // Gives a problem the rows of a tree and makes the root.
@@ -153,6 +154,7 @@ class ForestGrower {
     o.own_scale = options_.own_scale;
     o.root = arena.block;
     o.root_size = static_cast<i64>(arena.ids.size());
+    o.list = &arena.list;
     o.poll = [this, thread](double) {
       if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
       if (thread == 0) report();
@@ -160,7 +162,8 @@ class ForestGrower {
     Finished done;
     try {
       Grown grown = grow(p, o);
-      done.tree.add(p, grown);
+      done.tree = CompactTree(p, grown);
+      arena.list = std::move(grown.lists[0]);
       done.out_of_bag = plan_.oob.ask(p, done.tree, arena.counts);
       hand_in(i, std::move(done));
       if (thread == 0) report();
@@ -171,7 +174,7 @@ class ForestGrower {
   }
 
   struct Finished {
-    CompactForest tree;
+    CompactTree tree;
     OutOfBagRows out_of_bag;
   };
 
@@ -181,7 +184,7 @@ class ForestGrower {
     finished_[i] = std::move(done);
     while (n_taken_ < plan_.n_trees && finished_[n_taken_]) {
       plan_.oob.add(p_, finished_[n_taken_]->out_of_bag);
-      trees_.append(std::move(finished_[n_taken_]->tree));
+      trees_.push_back(std::move(finished_[n_taken_]->tree));
       finished_[n_taken_].reset();
       ++n_taken_;
     }
@@ -215,7 +218,7 @@ class ForestGrower {
   std::mutex lock_;
   std::vector<std::optional<Finished>> finished_;
   i64 n_taken_ = 0;
-  CompactForest trees_;
+  std::vector<CompactTree> trees_;
 };
 
 }  // namespace
