@@ -74,38 +74,40 @@ void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 see
   const i64 n = p.n_rows;
   arena.counts.resize(n);
   draw_sample(plan.sampling, seed, n, arena.counts.data());
-  arena.ids.clear();
+  arena.ids.resize(n + 1);
+  arena.small_counts.resize(n);
   i32 most = 0;
+  i64 n_drawn = 0;
   for (i64 i = 0; i < n; ++i) {
-    if (!arena.counts[i]) continue;
-    arena.ids.push_back(static_cast<u32>(i));
-    most = std::max(most, arena.counts[i]);
+    const i32 count = arena.counts[i];
+    arena.ids[n_drawn] = static_cast<u32>(i);
+    arena.small_counts[i] = static_cast<u8>(std::min(count, 255));
+    n_drawn += count > 0;
+    most = std::max(most, count);
   }
-  const bool weighted = !shared.weight.empty();
+  arena.ids.resize(n_drawn);
+  const bool weighted = !shared.weight.empty(), classes = p.is_classification();
   p.unit = most <= 1 && !weighted;
+  // Small counts allow faster loops; products of sums must stay within 63 bits.
+  const bool counted = !weighted && most <= 255 && n < (i64{1} << 30);
   Block& block = *arena.block;
   block.n = n;
   block.codes = shared.codes;
   block.rows = p.rows->cells();
   block.ids = arena.ids.data();
-  arena.small_counts.resize(n);
-  for (i64 i = 0; i < n; ++i) arena.small_counts[i] = static_cast<u8>(std::min(arena.counts[i], 255));
-  const i32 outputs = p.targets.n_outputs;
-  if (!p.unit) {
+  block.target = {};
+  if (counted) block.target.count = arena.small_counts.data();
+  if (!p.unit && !(counted && classes)) {
     arena.weight.resize(n);
     for (i64 i = 0; i < n; ++i) arena.weight[i] = arena.counts[i] * (weighted ? shared.weight[i] : 1);
+    block.target.weight = arena.weight.data();
   }
-  const bool classes = p.is_classification();
-  if (!classes) {
+  if (classes) {
+    block.target.label = shared.label.data();
+  } else {
+    const i32 outputs = p.targets.n_outputs;
     arena.wy.resize(n * outputs);
     for (i64 i = 0; i < n * outputs; ++i) arena.wy[i] = arena.counts[i / outputs] * shared.wy[i];
-  }
-  block.target = {};
-  if (classes) block.target.label = shared.label.data();
-  if (!p.unit) block.target.weight = arena.weight.data();
-  // Small counts allow faster loops; products of sums must stay within 63 bits.
-  if (!weighted && most <= 255 && n < (i64{1} << 30)) block.target.count = arena.small_counts.data();
-  if (!classes) {
     block.target.wy = arena.wy.data();
     block.target.y = p.targets.y;
   }
