@@ -114,6 +114,7 @@ class ClassCuts {
 struct RateOrder {
   struct Category {
     double rate;
+    i64 zeros, ones;
     u32 code;
     bool before(const Category& other) const {
       return rate < other.rate || (rate == other.rate && code > other.code);
@@ -122,27 +123,32 @@ struct RateOrder {
   Category order[256];
   i32 n = 0;
 
-  void add(u32 code, const i64* count) {
-    const i64 here = count[0] + count[1];
-    if (!here) return;
-    const Category category{static_cast<double>(count[1]) / static_cast<double>(here), code};
+  // One that has rows.
+  void add(u32 code, i64 zeros, i64 ones) {
+    const double rate = static_cast<double>(ones) / static_cast<double>(zeros + ones);
+    const Category category{rate, zeros, ones, code};
     i32 at = n++;
     for (; at > 0 && category.before(order[at - 1]); --at) order[at] = order[at - 1];
     order[at] = category;
   }
+  // All of a table of counts.
+  void add(const i64* count, u32 n_codes) {
+    for (u32 c = 0; c < n_codes; ++c, count += 2) {
+      if (count[0] + count[1]) add(c, count[0], count[1]);
+    }
+  }
 };
 
-// The best cut of categories without an order of their own, from the counts of the node and per code.
+// The best cut of categories without an order of their own.
 // Learned gaps are behind the last category first, then before the first one; others take no part.
-inline void cut_by_rate(const RateOrder& by_rate, const i64* stats, const i64* count, const i64* gap,
-                        bool learned, i64 min_leaf, Candidate& best) {
+inline void cut_by_rate(const RateOrder& by_rate, const i64* stats, const i64* gap, bool learned,
+                        i64 min_leaf, Candidate& best) {
   const bool with_gaps = learned && (gap[0] || gap[1]);
   const i64 zeros = stats[0] - (with_gaps ? 0 : gap[0]), ones = stats[1] - (with_gaps ? 0 : gap[1]);
   ClassCuts cuts(zeros + ones, ones, min_leaf);
   auto pass = [&](i32 end) {
     for (i32 i = 0; i < end; ++i) {
-      const i64* here = count + 2 * i64{by_rate.order[i].code};
-      if (!cuts.add(here[0], here[1])) break;
+      if (!cuts.add(by_rate.order[i].zeros, by_rate.order[i].ones)) break;
     }
   };
   pass(with_gaps ? by_rate.n : by_rate.n - 1);
@@ -180,8 +186,8 @@ inline bool scan_table(const NodeView& node, const FeatureInfo& info, Scratch& s
   if (any_gap && (own_branch || (learned && column.ordered))) return false;
   if (!column.ordered) {
     RateOrder by_rate;
-    for (u32 c = 0; c < info.n_codes; ++c) by_rate.add(c, count + 2 * i64{c});
-    cut_by_rate(by_rate, node.stats, count, gap, learned, admission.min_leaf, best);
+    by_rate.add(count, info.n_codes);
+    cut_by_rate(by_rate, node.stats, gap, learned, admission.min_leaf, best);
     return true;
   }
   ClassCuts cuts(node.stats[0] + node.stats[1] - gap[0] - gap[1], node.stats[1] - gap[1],

@@ -67,7 +67,7 @@ class Mover {
     const i64* count = class_counts(view, info, scratch);
     if (!count) return false;
     RateOrder by_rate;
-    for (u32 code = 0; code < info.n_codes; ++code) by_rate.add(code, count + 2 * i64{code});
+    by_rate.add(count, info.n_codes);
     u8 branch[256];
     i64 stats[2][2] = {};  // of the branches
     auto add = [&](i64 code, int to) {
@@ -77,7 +77,7 @@ class Mover {
     };
     const i64 cut = c.kind == CandidateKind::only_gaps ? by_rate.n : c.cut;
     for (i64 i = 0; i < by_rate.n; ++i) add(by_rate.order[i].code, i >= cut);
-    const std::vector<i64> weight{stats[0][0] + stats[0][1], stats[1][0] + stats[1][1]};
+    const i64 weight[2] = {stats[0][0] + stats[0][1], stats[1][0] + stats[1][1]};
     split.kind = SplitKind::codes;
     for (i32 code = 0; code < static_cast<i32>(info.n_codes); ++code) {
       if (!(count[2 * code] + count[2 * code + 1])) continue;
@@ -100,7 +100,7 @@ class Mover {
     marked.summed = left > view.size() - left;
     marked.stats.assign(stats[marked.summed], stats[marked.summed] + 2);
     marked.gaps = gaps;
-    marked.weight = weight;
+    marked.weight.assign(weight, weight + 2);
     return true;
   }
 
