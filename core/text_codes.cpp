@@ -47,12 +47,18 @@ class Texts {
   static u64 hash_of(std::string_view text) {
     constexpr u64 kMix = 0x9E3779B97F4A7C15;
     u64 hash = text.size() * kMix;
-    for (std::size_t i = 0; i < text.size(); i += 8) {
-      u64 word = 0;
-      std::memcpy(&word, text.data() + i, std::min<std::size_t>(8, text.size() - i));
+    auto add = [&](u64 word) {
       hash = (hash ^ word) * kMix;
       hash ^= hash >> 29;
+    };
+    std::size_t i = 0;
+    for (u64 word; i + 8 <= text.size(); i += 8) {
+      std::memcpy(&word, text.data() + i, 8);
+      add(word);
     }
+    u64 rest = 0;
+    for (; i < text.size(); ++i) rest = rest << 8 | static_cast<u8>(text[i]);
+    add(rest);
     return hash;
   }
 
@@ -73,8 +79,13 @@ class Texts {
 nb::object text_codes(const nb::list& values) {
   std::vector<i32> codes(nb::len(values));
   Texts texts;
+  auto value_at = [&](std::size_t i) {
+    return PyList_GetItem(values.ptr(), static_cast<Py_ssize_t>(i));
+  };
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    PyObject* value = PyList_GetItem(values.ptr(), static_cast<Py_ssize_t>(i));
+    // Texts lie anywhere.
+    if (i + 16 < codes.size()) __builtin_prefetch(value_at(i + 16));
+    PyObject* value = value_at(i);
     if (PyUnicode_Check(value)) {
       Py_ssize_t size = 0;
       const char* text = PyUnicode_AsUTF8AndSize(value, &size);

@@ -23,11 +23,12 @@ template <class To, class T>
 nb::object joined(Trees& trees, std::vector<T> CompactTree::*array, T shift = 0) {
   std::size_t size = 0;
   for (const CompactTree& tree : trees) size += (tree.*array).size();
-  std::vector<To> out;
-  out.reserve(size);
+  std::vector<To> out(size);
+  To* to = out.data();
   for (CompactTree& tree : trees) {
-    for (const T v : tree.*array) out.push_back(static_cast<To>(v + shift));
-    std::vector<T>().swap(tree.*array);
+    std::vector<T> from = std::move(tree.*array);
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = static_cast<To>(from[i] + shift);
+    to += from.size();
   }
   return to_numpy(std::move(out));
 }

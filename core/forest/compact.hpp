@@ -42,18 +42,22 @@ struct CompactTree {
       nodes.number();
       order = nodes.records();
     }
-    // Split nodes by their numbers, leaves by their records.
-    std::vector<i32> inner, leaves;
-    inner.reserve(order.size() / 2);
-    leaves.reserve(order.size() / 2 + 1);
-    n_children.reserve(order.size());
-    for (const i32 at : order) {
-      const i32 number = list[at].inner;
-      n_children.push_back(number < 0 ? 0 : list.inner[number].n_branches);
-      number < 0 ? leaves.push_back(at) : inner.push_back(number);
-      if (p.is_classification() && list.n_values) {
-        clipped.insert(clipped.end(), list.values_of(at), list.values_of(at) + list.n_values);
-      }
+    // Split nodes by their numbers, leaves by their records; written without a jump per node.
+    std::vector<i32> inner(order.size() + 1), leaves(order.size() + 1);
+    std::size_t n_inner = 0, n_leaves = 0;
+    n_children.resize(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const i32 number = inner[n_inner] = list[order[i]].inner;
+      leaves[n_leaves] = order[i];
+      n_inner += number >= 0;
+      n_leaves += number < 0;
+      n_children[i] = number < 0 ? 0 : list.inner[number].n_branches;
+    }
+    inner.resize(n_inner);
+    leaves.resize(n_leaves);
+    for (std::size_t i = 0; p.is_classification() && list.n_values && i < order.size(); ++i) {
+      const double* values = list.values_of(order[i]);
+      clipped.insert(clipped.end(), values, values + list.n_values);
     }
     add_tests(list, inner, p.n_features());
     p.is_classification() ? add_classes(p, list, leaves) : add_numbers(p, list, leaves);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "../assemble.hpp"
+#include "../team.hpp"
 #include "../threads.hpp"
 #include "row_matrix.hpp"
 
@@ -125,6 +126,7 @@ class ForestGrower {
       : p_(problem), options_(options), plan_(plan) {}
 
   GrownForest run() {
+    const Team team;
     prepare(p_, plan_, shared_);
     const int threads = std::max(1, static_cast<int>(std::min<i64>(plan_.n_threads, plan_.n_trees)));
     std::vector<TreeArena> arenas(threads);
