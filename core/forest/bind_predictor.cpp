@@ -22,7 +22,7 @@ using predict::Input;
 using predict::Number;
 
 // Rows that go down a tree together: as many as keep a tree's subtrees busy, if there are that many.
-constexpr i64 kLargestBlock = 16384, kSmallestBlock = 1024;
+constexpr i64 kLargestBlock = 32768, kSmallestBlock = 1024;
 static_assert(kLargestBlock <= BlockWalk::kMostRows);
 
 // What a thread uses for one block after the other: fresh memory would cost more than a walk.
@@ -30,7 +30,12 @@ struct Workspace {
   std::vector<char> rows;
   BlockWalk walk;
   std::vector<double> totals;
+  std::vector<i32> columns;  // of kTopRows rows
+  std::vector<u8> top;       // places of rows after the first levels of some trees
 };
+
+// Trees whose first levels rows pass together, so that columns are made once for all.
+constexpr i64 kTreesTogether = 64;
 
 // Keys that a row takes, with one that is 0 behind its last: rows on lines of their own, as every tree
 // reads them again and in another order, unless several fit a line.
@@ -84,8 +89,7 @@ void add_values(const BlockWalk& ends, i64 count, const double* values, const u8
   for (i64 i = 0; i < count; ++i) {
     const i64 leaf = codes ? codes[ends.leaf[i]] : ends.leaf[i];
     const double* from = values + leaf * width;
-    double* to = totals + (ends.order[i] & 0xffff) * width;
-    for (i64 k = 0; k < width; ++k) to[k] += from[k];
+    for (i64 k = 0; k < width; ++k) totals[i * width + k] += from[k];
   }
 }
 
@@ -139,8 +143,7 @@ class ForestPredictor {
         [&](i64 tree, i64 start, i64 count, Workspace& space) {
           const BlockWalk& ends = space.walk;
           for (i64 i = 0; i < count; ++i) {
-            const i64 row = start + (ends.order[i] & 0xffff);
-            result[row * n_trees + tree] = model_.leaf_node(tree, ends.leaf[i]);
+            result[(start + i) * n_trees + tree] = model_.leaf_node(tree, ends.leaf[i]);
           }
         },
         [](i64, i64, Workspace&) {});
@@ -171,8 +174,7 @@ class ForestPredictor {
     }
     const i64 hardware = std::max(1u, std::thread::hardware_concurrency());
     const i64 wanted = std::min<i64>(n_threads, hardware);
-    const i64 share = (input.n_rows + 2 * wanted - 1) / (2 * wanted);
-    const i64 block = plain ? std::clamp(share, kSmallestBlock, kLargestBlock) : predict::max_piece;
+    const i64 block = plain ? block_size(input.n_rows, wanted) : predict::max_piece;
     const i64 pieces = (input.n_rows + block - 1) / block;
     const int threads = static_cast<int>(std::min(wanted, pieces));
     SignalPoll poll;
@@ -193,6 +195,12 @@ class ForestPredictor {
         poll);
   }
 
+  // Blocks of about the same size, as many for each thread.
+  static i64 block_size(i64 n_rows, i64 threads) {
+    const i64 rounds = std::max<i64>(2, (n_rows + threads * kLargestBlock - 1) / (threads * kLargestBlock));
+    return std::max((n_rows + threads * rounds - 1) / (threads * rounds), kSmallestBlock);
+  }
+
   static bool input_is_float(const Input& input) {
     if (input.is_block) return input.type == Number::float32;
     for (const predict::Column& column : input.columns) {
@@ -207,16 +215,45 @@ class ForestPredictor {
     using Key = typename Node::Key;
     const i64 n_features = static_cast<i64>(model_.n_categories.size());
     const i64 width = row_width<Key>(n_features);
-    const std::size_t bytes = static_cast<std::size_t>((count + BlockWalk::kLanes) * width) * sizeof(Key);
-    if (space.rows.size() < bytes + 64) space.rows.resize(bytes + 64);
+    const std::size_t bytes = static_cast<std::size_t>((count + BlockWalk::kSpareRows) * width) * sizeof(Key);
+    if (space.rows.size() < bytes + 128) space.rows.resize(bytes + 128);  // to align, and as columns are read by eight
     const auto address = reinterpret_cast<std::uintptr_t>(space.rows.data());
     Key* keys = reinterpret_cast<Key*>((address + 63) & ~std::uintptr_t{63});
+    const BlockRows<Key> rows{keys, width, count};
     gather_keys<typename Node::Value>(input, start, count, n_features, width, keys);
-    for (i64 t = 0; t < model_.n_trees(); ++t) {
-      space.walk.run(model_.tree(t, Node{}), {keys, width, count});
-      take(t, start, count, space);
+    for (i64 first = 0; first < model_.n_trees(); first += kTreesTogether) {
+      const i64 end = std::min(first + kTreesTogether, model_.n_trees());
+      const i64 step = pass_tops(first, end, rows, space, Node{});
+      for (i64 t = first; t < end; ++t) {
+        const BlockTree<Node>& tree = model_.tree(t, Node{});
+        const bool has_top = step && tree.levels >= kTopLevels;
+        space.walk.run(tree, rows, has_top ? space.top.data() + (t - first) * step : nullptr);
+        take(t, start, count, space);
+      }
     }
   }
+
+  // Takes rows through the first levels of some trees; the distance between trees in space.top, 0 if
+  // they were not.
+  i64 pass_tops(i64 first, i64 end, const BlockRows<u32>& rows, Workspace& space, FloatNode) const {
+    const i64 n_columns = static_cast<i64>(model_.n_categories.size()) + 1;
+    if (n_columns > kTopFeatures || rows.count < kTopRows) return 0;
+    const i64 step = (rows.count + 31) / 32 * 32 + BlockWalk::kSpareRows;
+    space.top.assign((end - first) * step, 1 << kTopLevels);
+    space.columns.resize((n_columns + 7) / 8 * 8 * kTopRows);
+    for (i64 i = 0; i < rows.count; i += kTopRows) {
+      const i64 count = std::min(kTopRows, rows.count - i);
+      turn_keys(rows.keys + i * rows.width, rows.width, count, n_columns, space.columns.data());
+      for (i64 t = first; t < end; ++t) {
+        const BlockTree<FloatNode>& tree = model_.tree(t, FloatNode{});
+        if (tree.levels < kTopLevels) continue;
+        pass_top(tree.cut.data(), tree.feature.data(), space.columns.data(), count,
+                 space.top.data() + (t - first) * step + i);
+      }
+    }
+    return step;
+  }
+  i64 pass_tops(i64, i64, const BlockRows<u64>&, Workspace&, DoubleNode) const { return 0; }
 
   void general(const Input& input, i64 start, i64 count, Workspace& space, Take take) const {
     const auto n = static_cast<std::int32_t>(count);
@@ -224,7 +261,6 @@ class ForestPredictor {
     std::int32_t end[predict::max_piece];
     BlockWalk& ends = space.walk;
     ends.make_room(count);
-    for (i64 i = 0; i < count; ++i) ends.order[i] = static_cast<u32>(i);
     auto each_tree = [&](const auto& block) {
       for (i64 t = 0; t < model_.n_trees(); ++t) {
         const predict::Router& router = model_.router(t);

@@ -7,7 +7,8 @@
 // The first levels of a tree are a heap that every row passes. Below, rows are sorted by the subtree
 // they come to, and subtrees lie one after the other: each is fetched shortly before its rows need it
 // and stays near until they are through. (Trees of 50 000 nodes whose lines came from memory one by
-// one took twice as long.)
+// one took twice as long.) Subtrees of like depth come together, so that rows take as many steps at
+// once as most of them need.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "../ordered.hpp"
+#include "top_levels.hpp"
 
 namespace treewright {
 
@@ -34,16 +37,25 @@ struct CutNode {
 using FloatNode = CutNode<float, u32, u16>;
 using DoubleNode = CutNode<double, u64, u32>;
 
+// Subtrees from which most rows have the same number of steps before them.
+struct DepthGroup {
+  u32 last;  // place of the last of them
+  int steps;
+};
+
 template <class Node>
 struct BlockTree {
-  int levels = 0;          // of the heap; none for a small tree
-  int steps = 1;           // that most rows still have before them below the heap
-  std::vector<Node> heap;  // from place 1; the children of place i are 2 i and 2 i + 1
-  std::vector<u32> roots;  // first node of the subtree at each place below the heap, and the end
+  int levels = 0;  // of the heap; none for a small tree
+  // The heap's tests from place 1; the children of place i are 2 i and 2 i + 1.
+  std::vector<typename Node::Key> cut;
+  std::vector<typename Node::Place> feature;
+  std::vector<u32> root;           // first node of the subtree at each place below the heap
+  std::vector<u32> places;         // the same places in the order of their nodes
+  std::vector<DepthGroup> groups;  // of these
   std::vector<Node> nodes;
 };
 
-// Keys of a block, row by row, with room for kLanes rows more.
+// Keys of a block, row by row, with room for BlockWalk::kSpareRows more.
 template <class Key>
 struct BlockRows {
   const Key* keys;
@@ -52,40 +64,41 @@ struct BlockRows {
 
 class BlockWalk {
  public:
-  static constexpr int kLanes = 8;  // rows whose steps are interleaved
-  static constexpr i64 kMostRows = i64{1} << 15;
+  static constexpr i64 kMostRows = i64{1} << 16;
+  static constexpr i64 kSpareRows = 32;
 
-  // Rows in the order of the walk (the lower half of each word) and the leaves where they end.
-  std::vector<u32> order, leaf;
+  std::vector<u32> leaf;  // where each row ends
 
+  // `top`, if given, tells the places of rows, and of spare ones, after the first kTopLevels of the
+  // heap.
   template <class Node>
-  void run(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows) {
+  void run(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows, const u8* top) {
     make_room(rows.count);
-    if (tree.levels) find_places(tree, rows);
+    if (tree.levels) find_places(tree, rows, top);
     const bool is_sorted = tree.levels && rows.count >= kFewestSorted;
-    is_sorted ? sort_rows(tree.roots.size() - 1, rows.count)
-              : keep_order(tree.levels > 0, rows.count);
+    is_sorted ? sort_rows(tree.places, rows.count) : keep_order(tree.levels > 0, rows.count);
     walk_subtrees(tree, rows, is_sorted);
   }
 
   void make_room(i64 count) {
-    const auto size = static_cast<std::size_t>(count + kLanes + kAhead);
-    if (order.size() >= size) return;
-    order.resize(size);
+    const auto size = static_cast<std::size_t>(count + kSpareRows + kAhead);
+    if (leaf.size() >= size) return;
     leaf.resize(size);
+    order_.resize(size);
     place_.resize(size);
   }
 
  private:
-  static constexpr int kChunk = 64;   // rows between two looks at the others
-  static constexpr int kSteps = 4;    // of rows that have not arrived with most others
-  static constexpr u32 kWaiting = 32; // of those that may wait until more have come
-  static constexpr int kAhead = 16;   // rows from one that is fetched to one that walks
+  static constexpr int kHeapLanes = 10, kLanes = 8;  // rows whose steps are interleaved
+  static constexpr int kChunk = 64;    // rows between two looks at the others
+  static constexpr int kSteps = 4;     // of rows that have not arrived with most others
+  static constexpr i64 kWaiting = 32;  // of those that may wait until more have come
+  static constexpr int kAhead = 16;    // rows from one that is fetched to one that walks
   static constexpr i64 kFewestSorted = 512;
+  static_assert(kHeapLanes <= kSpareRows && kLanes <= kSpareRows);
 
-  // A row on its way: its node; itself, and above 16 bits its position in the order.
   struct Walker {
-    u32 at, who;
+    u32 at, row;
   };
 
   template <class Node>
@@ -95,132 +108,150 @@ class BlockWalk {
     return at + node.left + (node.cut < key);
   }
 
-  // Where kLanes rows leave the heap. A constant width saves an address per row, which must not be
-  // made out of those of a loop over rows: so a function of its own.
+  // Where rows leave the heap. A constant width saves an address per row.
   template <int kWidth, class Node>
-  [[gnu::noinline]] static void leave_heap(const Node* heap, int levels,
-                                           const typename Node::Key* keys, i64 width, u16* place) {
-    if (kWidth) width = kWidth;
-    u64 at[kLanes];
-    std::fill_n(at, kLanes, u64{1});
-    for (int level = 0; level < levels; ++level) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        at[lane] = step(heap, at[lane], keys + lane * width);
+  [[gnu::noinline]] static void leave_heap(const BlockTree<Node>& tree,
+                                           const BlockRows<typename Node::Key>& rows, const u8* top,
+                                           u16* place) {
+    using Key = typename Node::Key;
+    const i64 width = kWidth ? kWidth : rows.width;
+    const Key* cut = tree.cut.data();
+    const typename Node::Place* feature = tree.feature.data();
+    const int first_level = top ? kTopLevels : 0;
+    const Key* keys = rows.keys;
+    for (i64 i = 0; i < rows.count; i += kHeapLanes, keys += kHeapLanes * width) {
+      asm("" : "+r"(keys));  // or the compiler keeps an address for each lane
+      u64 at[kHeapLanes];
+      for (int lane = 0; lane < kHeapLanes; ++lane) at[lane] = top ? top[i + lane] : 1;
+      for (int level = first_level; level < tree.levels; ++level) {
+#pragma GCC unroll 10
+        for (int lane = 0; lane < kHeapLanes; ++lane) {
+          const auto key = (keys + lane * width)[feature[at[lane]]];
+          u64 same = at[lane];
+          asm("" : "+r"(same));  // or it shifts, which keeps it from adding with carry
+          at[lane] += same + (cut[at[lane]] < key);
+        }
       }
-    }
-    for (int lane = 0; lane < kLanes; ++lane) {
-      place[lane] = static_cast<u16>(at[lane] - (u64{1} << levels));
+      for (int lane = 0; lane < kHeapLanes; ++lane) {
+        place[i + lane] = static_cast<u16>(at[lane] - (u64{1} << tree.levels));
+      }
     }
   }
 
   template <class Node>
-  void find_places(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows) {
-    const auto leave = rows.width == 16   ? leave_heap<16, Node>
-                       : rows.width == 32 ? leave_heap<32, Node>
-                                          : leave_heap<0, Node>;
-    for (i64 i = 0; i < rows.count; i += kLanes) {
-      leave(tree.heap.data(), tree.levels, rows.keys + i * rows.width, rows.width, &place_[i]);
-    }
+  void find_places(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows,
+                   const u8* top) {
+    (rows.width == 16   ? leave_heap<16, Node>
+     : rows.width == 32 ? leave_heap<32, Node>
+                        : leave_heap<0, Node>)(tree, rows, top, place_.data());
   }
 
-  void sort_rows(std::size_t n_places, i64 count) {
-    first_.assign(n_places + 1, 0);
-    for (i64 i = 0; i < count; ++i) ++first_[place_[i] + 1];
-    for (std::size_t s = 0; s < n_places; ++s) first_[s + 1] += first_[s];
+  // Leaves the end of each subtree's rows in end_.
+  void sort_rows(const std::vector<u32>& places, i64 count) {
+    end_.assign(places.size(), 0);
+    for (i64 i = 0; i < count; ++i) ++end_[place_[i]];
+    u32 start = 0;
+    for (const u32 place : places) start += std::exchange(end_[place], start);
     for (i64 i = 0; i < count; ++i) {
-      order[first_[place_[i]]++] = static_cast<u32>(i) | static_cast<u32>(place_[i]) << 16;
+      order_[end_[place_[i]]++] = static_cast<u32>(i) | static_cast<u32>(place_[i]) << 16;
     }
     fill_lanes(count);
   }
 
   void keep_order(bool has_places, i64 count) {
     for (i64 i = 0; i < count; ++i) {
-      order[i] = static_cast<u32>(i) | (has_places ? static_cast<u32>(place_[i]) << 16 : 0);
+      order_[i] = static_cast<u32>(i) | (has_places ? static_cast<u32>(place_[i]) << 16 : 0);
     }
     fill_lanes(count);
   }
 
   // Copies of the last row keep all lanes busy to the end.
   void fill_lanes(i64 count) {
-    std::fill_n(order.begin() + count, kLanes + kAhead, order[count - 1]);
+    std::fill_n(order_.begin() + count, kSpareRows + kAhead, order_[count - 1]);
   }
 
   template <class Node>
   [[gnu::noinline]] void walk_subtrees(const BlockTree<Node>& tree,
                                        const BlockRows<typename Node::Key>& rows, bool is_sorted) {
     const Node* nodes = tree.nodes.data();
-    Walker waiting[kChunk + kWaiting + kLanes];
-    u32 n_waiting = 0;
+    const u32* order = order_.data();
+    const i64 last = rows.count - 1;
+    Walker waiting[kChunk + kWaiting + 2 * kLanes];
+    Walker* end = waiting;  // of those that wait
     u32 fetched = is_sorted ? 0 : ~u32{0};
-    for (i64 start = 0; start < rows.count; start += kChunk) {
-      const i64 end = std::min(start + kChunk, rows.count), last = rows.count - 1;
-      const u32 needed = tree.roots[(order[std::min(start + 2 * kChunk, last)] >> 16) + 1];
-      for (; fetched < needed; fetched += 64 / sizeof(Node)) __builtin_prefetch(nodes + fetched);
-      for (i64 i = start; i < end; i += kLanes) {
-        u64 at[kLanes];
-        u32 who[kLanes];
-        for (int lane = 0; lane < kLanes; ++lane) {
-          const char* next = reinterpret_cast<const char*>(
-              rows.keys + (order[i + lane + kAhead] & 0xffff) * rows.width);
-          __builtin_prefetch(next);
-          __builtin_prefetch(next + 64);
-          at[lane] = tree.roots[order[i + lane] >> 16];
-          who[lane] = (order[i + lane] & 0xffff) | static_cast<u32>(i + lane) << 16;
+    i64 i = 0;
+    for (const DepthGroup& group : tree.groups) {
+      // Rows in any order go with the group in the middle.
+      if (!is_sorted && &group != &tree.groups[tree.groups.size() / 2]) continue;
+      const i64 group_end = is_sorted ? end_[group.last] : rows.count;
+      while (i < group_end) {
+        const u32 needed = tree.root[order[std::min(i + 3 * kChunk, last)] >> 16];
+        for (; fetched < needed; fetched += 64 / sizeof(Node)) __builtin_prefetch(nodes + fetched);
+        for (const i64 stop = std::min(i + kChunk, group_end); i < stop; i += kLanes) {
+          u64 at[kLanes];
+          u32 row[kLanes];
+          for (int lane = 0; lane < kLanes; ++lane) {
+            const char* next = reinterpret_cast<const char*>(
+                rows.keys + (order[i + lane + kAhead] & 0xffff) * rows.width);
+            __builtin_prefetch(next);
+            __builtin_prefetch(next + 64);
+            at[lane] = tree.root[order[i + lane] >> 16];
+            row[lane] = order[i + lane] & 0xffff;
+          }
+          end = advance(nodes, rows, group.steps, at, row, end);
         }
-        n_waiting = advance(nodes, rows, tree.steps, at, who, waiting, n_waiting);
+        while (end - waiting >= kWaiting) end = advance_all(nodes, rows, waiting, end);
       }
-      const bool is_last = end == rows.count;
-      while (n_waiting >= (is_last ? 1 : kWaiting)) {
-        if (is_last) {
-          for (; n_waiting % kLanes; ++n_waiting) waiting[n_waiting] = waiting[n_waiting - 1];
-        }
-        n_waiting = advance_all(nodes, rows, waiting, n_waiting);
-      }
+    }
+    while (end > waiting) {
+      for (; (end - waiting) % kLanes; ++end) *end = end[-1];
+      end = advance_all(nodes, rows, waiting, end);
     }
   }
 
   // Rows that wait take some steps, as many at once as there are lanes; the rest stays.
   template <class Node>
-  u32 advance_all(const Node* nodes, const BlockRows<typename Node::Key>& rows, Walker* waiting,
-                  u32 count) {
-    u32 kept = 0, i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
+  Walker* advance_all(const Node* nodes, const BlockRows<typename Node::Key>& rows, Walker* waiting,
+                      const Walker* end) {
+    Walker* kept = waiting;
+    for (; waiting + kLanes <= end; waiting += kLanes) {
       u64 at[kLanes];
-      u32 who[kLanes];
+      u32 row[kLanes];
       for (int lane = 0; lane < kLanes; ++lane) {
-        at[lane] = waiting[i + lane].at;
-        who[lane] = waiting[i + lane].who;
+        at[lane] = waiting[lane].at;
+        row[lane] = waiting[lane].row;
       }
-      kept = advance(nodes, rows, kSteps, at, who, waiting, kept);
+      kept = advance(nodes, rows, kSteps, at, row, kept);
     }
-    for (; i < count; ++i) waiting[kept++] = waiting[i];
-    return kept;
+    return std::copy(static_cast<const Walker*>(waiting), end, kept);
   }
 
-  // Takes steps with kLanes rows; those that have not arrived are put behind the first n that wait.
+  // Takes steps with kLanes rows; those that have not arrived are put where `waiting` points, and the
+  // end of them is returned.
   template <class Node>
-  u32 advance(const Node* nodes, const BlockRows<typename Node::Key>& rows, int steps,
-              u64 (&at)[kLanes], const u32 (&who)[kLanes], Walker* waiting, u32 n) {
-    const typename Node::Key* row[kLanes];
+  Walker* advance(const Node* nodes, const BlockRows<typename Node::Key>& rows, int steps,
+                  u64 (&at)[kLanes], const u32 (&row)[kLanes], Walker* waiting) {
+    const typename Node::Key* keys[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
-      row[lane] = rows.keys + (who[lane] & 0xffff) * rows.width;
-      asm("" : "+r"(row[lane]));  // one address, not a base and an index to be added at every step
+      keys[lane] = rows.keys + row[lane] * rows.width;
+      asm("" : "+r"(keys[lane]));  // one address, not a base and an index to be added at every step
     }
     do {
-      for (int lane = 0; lane < kLanes; ++lane) at[lane] = step(nodes, at[lane], row[lane]);
+      for (int lane = 0; lane < kLanes; ++lane) at[lane] = step(nodes, at[lane], keys[lane]);
     } while (--steps);
     u32* to = leaf.data();
     for (int lane = 0; lane < kLanes; ++lane) {
       const Node& node = nodes[at[lane]];
-      to[who[lane] >> 16] = static_cast<u32>(node.cut);
-      waiting[n] = {static_cast<u32>(at[lane]), who[lane]};
-      n += node.left != 0;
+      to[row[lane]] = static_cast<u32>(node.cut);
+      *waiting = {static_cast<u32>(at[lane]), row[lane]};
+      waiting += node.left != 0;
     }
-    return n;
+    return waiting;
   }
 
+  std::vector<u32> order_;  // rows in the order of the walk, and above 16 bits their places
   std::vector<u16> place_;
-  std::vector<u32> first_;
+  std::vector<u32> end_;
 };
 
 }  // namespace treewright

@@ -1,8 +1,10 @@
 #include "predictor.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "structure.hpp"
 
@@ -32,8 +34,27 @@ int heap_levels(i64 n_nodes) {
   return n_nodes < kSmallTree ? 0 : std::min(11, static_cast<int>(std::bit_width(u64(n_nodes))) - 5);
 }
 
-// More steps without a look at who has arrived would be wasted in trees of very unequal depth.
-constexpr i64 kMostSteps = 8;
+// Steps that three quarters of the leaves of a subtree need, but at least one and not very many: the
+// rows that are left wait for each other.
+constexpr i64 kMostSteps = 24;
+int usual_steps(const i32* first, u32 root, std::vector<std::pair<u32, i64>>& stack) {
+  i64 leaves[kMostSteps + 1] = {}, all = 0;
+  stack.assign(1, {root, 0});
+  while (!stack.empty()) {
+    const auto [node, depth] = stack.back();
+    stack.pop_back();
+    if (first[node] < 0 || depth == kMostSteps) {
+      ++leaves[depth];
+      ++all;
+      continue;
+    }
+    const auto child = static_cast<u32>(first[node]);
+    stack.insert(stack.end(), {{child, depth + 1}, {child + 1, depth + 1}});
+  }
+  i64 steps = 0;
+  for (i64 shallow = leaves[0]; 4 * shallow < 3 * all; shallow += leaves[steps]) ++steps;
+  return static_cast<int>(std::max<i64>(steps, 1));
+}
 
 template <class T>
 std::vector<T> copy(std::span<const T> values) {
@@ -116,32 +137,49 @@ bool ForestModel::make_tree(i64 tree, BlockTree<Node>& out) const {
   const auto pad = static_cast<Place>(n_categories.size());
   std::vector<i64> test(n);
   for (i64 i = 0, at = inner_offset_[tree]; i < n; ++i) test[i] = first[i] < 0 ? -1 : at++;
-  auto inner_node = [&](u32 node, i64 left) {
+  auto cut_of = [&](u32 node) {
     double cut = breaks_[test[node]];
     if (!closed_[test[node]]) cut = std::nextafter(cut, -kInf);
     typename Node::Value rounded;
     round_down(cut, rounded);
-    return Node{ordered(rounded), static_cast<Place>(feature_[test[node]]), static_cast<Place>(left)};
+    return ordered(rounded);
   };
+  auto feature_of = [&](u32 node) { return static_cast<Place>(feature_[test[node]]); };
   // The heap. A leaf above its last level has places below it, of which rows come to the first.
   out.levels = heap_levels(n);
   const u32 size = 1u << out.levels;
   std::vector<u32> at(2 * size, 0);
-  out.heap.resize(size);
+  out.cut.resize(size);
+  out.feature.resize(size, pad);
   for (u32 i = 1; i < size; ++i) {
     const bool is_leaf = first[at[i]] < 0;
-    out.heap[i] = is_leaf ? Node{0, pad, static_cast<Place>(i)} : inner_node(at[i], i);
+    if (!is_leaf) {
+      out.cut[i] = cut_of(at[i]);
+      out.feature[i] = feature_of(at[i]);
+    }
     at[2 * i] = is_leaf ? at[i] : static_cast<u32>(first[at[i]]);
     at[2 * i + 1] = at[2 * i] + !is_leaf;
   }
-  // Subtrees, each depth first.
+  // Subtrees: those of fewer steps first, each depth first.
+  std::vector<int> steps(size, 1);
+  std::vector<std::pair<u32, i64>> open;
+  auto is_empty = [&](u32 i) { return i && at[size + i] == at[size + i - 1]; };
+  for (u32 i = 0; i < size; ++i) {
+    out.places.push_back(i);
+    if (!is_empty(i)) steps[i] = usual_steps(first, at[size + i], open);
+  }
+  std::stable_sort(out.places.begin(), out.places.end(),
+                   [&](u32 a, u32 b) { return steps[a] < steps[b]; });
   std::vector<u32> order, stack, place(n);
   order.reserve(n);
-  for (u32 i = size; i < 2 * size; ++i) {
-    out.roots.push_back(static_cast<u32>(order.size()));
-    if (i > size && at[i] == at[i - 1]) continue;
-    order.push_back(at[i]);
-    stack.push_back(at[i]);
+  out.root.resize(size);
+  for (const u32 i : out.places) {
+    if (out.groups.empty() || out.groups.back().steps != steps[i]) out.groups.push_back({i, steps[i]});
+    out.groups.back().last = i;
+    out.root[i] = static_cast<u32>(order.size());
+    if (is_empty(i)) continue;
+    order.push_back(at[size + i]);
+    stack.push_back(at[size + i]);
     while (!stack.empty()) {
       const u32 node = stack.back();
       stack.pop_back();
@@ -151,27 +189,18 @@ bool ForestModel::make_tree(i64 tree, BlockTree<Node>& out) const {
       stack.insert(stack.end(), {child + 1, child});
     }
   }
-  out.roots.push_back(static_cast<u32>(order.size()));
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<u32>(i);
   out.nodes.resize(order.size());
-  // Depths below the heap, of which children are told by their parents, and their mean.
-  std::vector<u32> below(order.size(), 0);
-  i64 steps = 0, leaves = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const u32 node = order[i];
     if (first[node] < 0) {
       out.nodes[i] = {static_cast<u32>(leaf_number_[start + node]), pad, 0};
-      steps += below[i];
-      ++leaves;
       continue;
     }
-    const u32 child = place[first[node]];
-    const i64 left = child - static_cast<i64>(i);
+    const i64 left = place[first[node]] - static_cast<i64>(i);
     if (left > std::numeric_limits<Place>::max()) return false;
-    out.nodes[i] = inner_node(node, left);
-    below[child] = below[child + 1] = below[i] + 1;
+    out.nodes[i] = {cut_of(node), feature_of(node), static_cast<Place>(left)};
   }
-  out.steps = static_cast<int>(std::clamp<i64>((steps + leaves - 1) / leaves, 1, kMostSteps));
   return true;
 }
 

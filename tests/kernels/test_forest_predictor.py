@@ -115,7 +115,8 @@ def compare(made: Made, X: NDArray[Any], seed: int = 0) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    ("n_rows", "n_features"), [(1, 16), (7, 15), (513, 2), (3000, 1), (3000, 31), (2000, 70)]
+    ("n_rows", "n_features"),
+    [(1, 16), (7, 15), (257, 9), (513, 2), (3000, 1), (3000, 31), (2100, 63), (2000, 70)],
 )
 def test_rows_end_where_the_twin_says(dtype: Any, n_rows: int, n_features: int) -> None:
     rng = np.random.default_rng(n_features + n_rows)
@@ -123,6 +124,17 @@ def test_rows_end_where_the_twin_says(dtype: Any, n_rows: int, n_features: int) 
     cuts = finite_or_above(LEVELS)
     made = Made(n_features, [grown(rng, size, n_features, cuts) for size in sizes])
     compare(made, values_like(rng, (n_rows, n_features), LEVELS, dtype))
+
+
+def test_many_trees_and_blocks_are_as_one() -> None:
+    rng = np.random.default_rng(9)
+    cuts = rng.standard_normal(50)
+    made = Made(6, [grown(rng, 1100 if t % 7 else 2, 6, cuts) for t in range(130)])
+    X = values_like(rng, (5000, 6), cuts, np.float32)
+    whole = made.predictor().apply(X, False, 2)
+    np.testing.assert_array_equal(whole, made.apply(X))
+    parts = [made.predictor().apply(X[k : k + 700], False, 1) for k in range(0, 5000, 700)]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
