@@ -34,14 +34,13 @@ class Assembler {
     link();
     if (p_.params.leaf_price >= 0 && cut_unpaid()) link();
   }
-  // Then of each id, in order: f(its list, its record there, number of children).
-  template <class F>
-  void each_node(F&& f) const {
-    for (std::size_t id = 0; id < order_.size(); ++id) {
-      f(lists_[order_[id].list], order_[id].at, out_.n_children[id]);
-    }
+  // Then the record of each id, where there is but one list.
+  std::vector<i32> records() const {
+    std::vector<i32> at;
+    at.reserve(order_.size());
+    for (const Place& place : order_) at.push_back(place.at);
+    return at;
   }
-  i64 n_nodes() const { return static_cast<i64>(order_.size()); }
 
   FlatTree run() {
     number();

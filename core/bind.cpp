@@ -20,4 +20,5 @@ NB_MODULE(_core, m) {
   treewright::bind_rule_utility(m);
   treewright::bind_rules(m);
   treewright::bind_soft(m);
+  treewright::bind_text_codes(m);
 }

@@ -37,15 +37,19 @@ constexpr u32 kGap = ~u32{0};  // as a rank or a code
 
 struct TargetArrays {
   const u16* label = nullptr;   // classification
-  const i64* weight = nullptr;  // scaled; null: every weight is one
+  const i64* weight = nullptr;  // scaled; null: every weight is one, or there are counts
   const u8* count = nullptr;    // the same as bytes, where weights are small counts of a forest
   const i64* wy = nullptr;      // scaled w·y, n × n_outputs
   const i64* wy2 = nullptr;     // scaled w·y², only for a user's criterion
   const double* y = nullptr;    // n × n_outputs
+
+  // Weight of an instance, in scaled units, where not every one is one.
+  i64 weight_of(i64 id) const { return weight ? weight[id] : count[id]; }
 };
 
-// Weight of an instance, in scaled units.
-inline i64 instance_weight(const TargetArrays& t, i64 id) { return t.weight ? t.weight[id] : 1; }
+inline i64 instance_weight(const TargetArrays& t, i64 id) {
+  return t.weight || t.count ? t.weight_of(id) : 1;
+}
 
 // The bins of one feature.
 struct BinColumn {

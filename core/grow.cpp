@@ -36,6 +36,7 @@ class Grower {
     Pending root = growth_.make_root();
     grown_.lists.push_back(growth_.new_list());
     NodeList& list = grown_.lists[0];
+    if (o_.list) list.take_memory(*o_.list);
     list.add(1);
     std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
     list[0].n_samples = static_cast<i32>(root.size());
@@ -115,6 +116,7 @@ class Grower {
     const int threads = o_.chooser->needs_gil() ? 1 : p_.params.n_threads;
     if (threads <= 1) {
       subtree(std::move(root), list, growth_.buffers[0], true);
+      grown_.in_order = p_.params.leaf_price < 0;  // else smaller branches came first
       return;
     }
     // Below this size a node is worth more to one thread than its features are to all.

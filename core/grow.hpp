@@ -46,12 +46,14 @@ struct GrowOptions {
   bool own_scale = false;         // a user's criterion: gains are its scores as they are
   std::shared_ptr<Block> root;  // a forest's: made before, with root_size instances
   i64 root_size = 0;
+  NodeList* list = nullptr;     // whose memory is used again; it comes back as the first of Grown
   std::function<void(double)> poll;  // from the calling thread: progress in [0, 1]; may throw
 };
 
 // All lists; list 0 holds the root. A record may stand for the root of another list.
 struct Grown {
   std::deque<NodeList> lists;  // a deque, for other threads add to it
+  bool in_order = false;       // one list, whose records are in the order of Tree already
 };
 
 Grown grow(Problem& problem, const GrowOptions& options);

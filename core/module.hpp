@@ -20,5 +20,6 @@ void bind_rule_choice(nanobind::module_& m);
 void bind_rule_utility(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 void bind_soft(nanobind::module_& m);
+void bind_text_codes(nanobind::module_& m);
 
 }  // namespace treewright

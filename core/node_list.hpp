@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "types.hpp"
@@ -21,11 +22,15 @@ struct FlatSplits {
     closed.push_back(s.closed);
     reversed.push_back(s.reversed);
     feature.push_back(s.kind == SplitKind::linear ? -1 : s.feature);
-    breaks.insert(breaks.end(), s.breaks.begin(), s.breaks.end());
-    codes.insert(codes.end(), s.codes.begin(), s.codes.end());
-    branches.insert(branches.end(), s.branches.begin(), s.branches.end());
-    term_feature.insert(term_feature.end(), s.term_feature.begin(), s.term_feature.end());
-    term_weight.insert(term_weight.end(), s.term_weight.begin(), s.term_weight.end());
+    // One by one: most are none or a few, and to insert a range takes longer.
+    auto add = [](auto& to, const auto& from) {
+      for (const auto& x : from) to.push_back(x);
+    };
+    add(breaks, s.breaks);
+    add(codes, s.codes);
+    add(branches, s.branches);
+    add(term_feature, s.term_feature);
+    add(term_weight, s.term_weight);
     break_offset.push_back(static_cast<i64>(breaks.size()));
     code_offset.push_back(static_cast<i64>(codes.size()));
     term_offset.push_back(static_cast<i64>(term_feature.size()));
@@ -76,6 +81,14 @@ struct FlatSplits {
     feature.reserve(n);
     for (auto* offsets : {&break_offset, &code_offset, &term_offset}) offsets->reserve(n + 1);
     breaks.reserve(n / 2);
+  }
+
+  // Makes it empty, and keeps the memory.
+  void clear() {
+    for (auto* bytes : {&kind, &closed, &reversed}) bytes->clear();
+    for (auto* offsets : {&break_offset, &code_offset, &term_offset}) offsets->resize(1);
+    for (auto* numbers : {&feature, &codes, &branches, &term_feature}) numbers->clear();
+    for (auto* reals : {&breaks, &term_weight}) reals->clear();
   }
 };
 
@@ -135,6 +148,20 @@ struct NodeList {
     stats.resize(records.size() * n_stats, 0);
     values.resize(records.size() * n_values, std::numeric_limits<double>::quiet_NaN());
     return first;
+  }
+
+  // Becomes an empty list in the memory of another one.
+  void take_memory(NodeList& other) {
+    records.swap(other.records);
+    inner.swap(other.inner);
+    stats.swap(other.stats);
+    values.swap(other.values);
+    std::swap(splits, other.splits);
+    records.clear();
+    inner.clear();
+    stats.clear();
+    values.clear();
+    splits.clear();
   }
 
   // Gives back what was reserved and not used.

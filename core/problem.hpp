@@ -67,10 +67,10 @@ struct Problem {
 template <bool Classes, bool Unit>
 inline void add_instance(const Problem& p, const TargetArrays& t, i64 id, i64* stats) {
   if constexpr (Classes) {
-    stats[t.label[id]] += Unit ? 1 : t.weight[id];
+    stats[t.label[id]] += Unit ? 1 : t.weight_of(id);
   } else {
     const i32 outputs = p.targets.n_outputs;
-    stats[0] += Unit ? 1 : t.weight[id];
+    stats[0] += Unit ? 1 : t.weight_of(id);
     for (i32 o = 0; o < outputs; ++o) stats[1 + o] += t.wy[id * outputs + o];
     if (p.squares) {
       for (i32 o = 0; o < outputs; ++o) stats[1 + outputs + o] += t.wy2[id * outputs + o];

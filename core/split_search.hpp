@@ -27,6 +27,7 @@ class SplitSearch {
       node.tables = tables_.make(*node.block, node, *node.active, shared, scratch);
     }
     NodeView view = g_.view_of(node, list.stats_of(node.record), scratch);
+    scratch.n_counted = 0;
     const i32 n = static_cast<i32>(node.active->size());
     const i32 wanted = draws(node) ? p_.params.max_features : n;
     // Of equal splits the feature that was drawn first wins. In column order the first columns would

@@ -106,6 +106,14 @@ struct RowScratch {
   std::vector<i32> wide;  // features that are not binary
 };
 
+// Counts of the two classes per code of a feature at a node, gaps last.
+struct CodeCounts {
+  const Block* block = nullptr;  // the node: these instances
+  i64 begin = 0, end = 0;
+  i32 slot = -1;                 // the feature
+  std::vector<i64> count;
+};
+
 // Buffers of one thread.
 struct Scratch {
   RowScratch rows;
@@ -124,6 +132,8 @@ struct Scratch {
   u32 epoch = 0;
   std::vector<i64> dense;      // table over the codes of one feature
   std::vector<i64> turns;      // a second one, taken in turn
+  std::vector<CodeCounts> counted;  // what the search of a forest's node has counted,
+  std::size_t n_counted = 0;        // and how many of these are its own
   std::vector<i64> left, right, known, sums;
   std::vector<double> numbers, more_numbers;
   std::vector<u32> map;        // instance → instance of a child block

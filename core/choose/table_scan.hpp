@@ -13,34 +13,58 @@
 
 namespace treewright {
 
+// Counts the two classes per code of a forest's node, whose weights are counts. Both are halves of one
+// word, and two tables are taken in turn (see count_pairs).
+inline void count_draws(const NodeView& node, const FeatureInfo& info, std::vector<i64>& words,
+                        std::vector<i64>& out) {
+  const TargetArrays& target = node.block.target;
+  const std::size_t size = static_cast<std::size_t>(info.n_codes) + 1;
+  words.assign(2 * size, 0);
+  i64 *table = words.data(), *other = table + size;
+  const u8* code = node.block.codes[info.slot];
+  auto add = [&](i64* to, u32 id) {
+    const u32 at = std::min(u32{code[id]}, info.n_codes);
+    to[at] += i64{target.count[id]} << 32 * target.label[id];
+  };
+  i64 i = node.begin;
+  for (; i + 1 < node.end; i += 2) {
+    add(table, node.block.ids[i]);
+    add(other, node.block.ids[i + 1]);
+  }
+  if (i < node.end) add(table, node.block.ids[i]);
+  out.resize(2 * size);
+  for (std::size_t c = 0; c < size; ++c) {
+    const i64 both = table[c] + other[c];
+    out[2 * c] = both & 0xFFFFFFFF;
+    out[2 * c + 1] = static_cast<i64>(static_cast<u64>(both) >> 32);
+  }
+}
+
 // Counts of the two classes per code, gaps last: the node's, or made for the purpose where that
 // takes no longer than the instances do. Codes are bytes.
 inline const i64* class_counts(const NodeView& node, const FeatureInfo& info, Scratch& scratch) {
   if (node.tables && info.table >= 0) return node.tables + info.table * 2;
   if (info.n_codes > 64 && info.n_codes > node.size()) return nullptr;
-  const std::size_t size = 2 * (static_cast<std::size_t>(info.n_codes) + 1);
-  const TargetArrays& target = node.block.target;
-  if (target.count) {
-    // Two tables are taken in turn (see count_pairs).
-    scratch.dense.assign(2 * size, 0);
-    i64 *table = scratch.dense.data(), *other = table + size;
-    const u8* code = node.block.codes[info.slot];
-    auto add = [&](i64* to, u32 id) {
-      const u32 at = std::min(u32{code[id]}, info.n_codes);
-      to[2 * at + target.label[id]] += target.count[id];
-    };
-    i64 i = node.begin;
-    for (; i + 1 < node.end; i += 2) {
-      add(table, node.block.ids[i]);
-      add(other, node.block.ids[i + 1]);
-    }
-    if (i < node.end) add(table, node.block.ids[i]);
-    for (std::size_t k = 0; k < size; ++k) table[k] += other[k];
-    return table;
+  if (!node.block.target.count) {
+    scratch.dense.resize(2 * (static_cast<std::size_t>(info.n_codes) + 1));
+    fill_table(node.problem, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);
+    return scratch.dense.data();
   }
-  scratch.dense.resize(size);
-  fill_table(node.problem, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);
-  return scratch.dense.data();
+  // Moving the instances needs those of the winner again.
+  for (std::size_t i = 0; i < scratch.n_counted; ++i) {
+    const CodeCounts& c = scratch.counted[i];
+    if (c.slot == info.slot && c.block == &node.block && c.begin == node.begin && c.end == node.end) {
+      return c.count.data();
+    }
+  }
+  if (scratch.counted.size() == scratch.n_counted) scratch.counted.emplace_back();
+  CodeCounts& made = scratch.counted[scratch.n_counted++];
+  made.block = &node.block;
+  made.begin = node.begin;
+  made.end = node.end;
+  made.slot = info.slot;
+  count_draws(node, info, scratch.dense, made.count);
+  return made.count.data();
 }
 
 // The cuts of counts that are offered in order.
@@ -90,6 +114,7 @@ class ClassCuts {
 struct RateOrder {
   struct Category {
     double rate;
+    i64 zeros, ones;
     u32 code;
     bool before(const Category& other) const {
       return rate < other.rate || (rate == other.rate && code > other.code);
@@ -98,27 +123,32 @@ struct RateOrder {
   Category order[256];
   i32 n = 0;
 
-  void add(u32 code, const i64* count) {
-    const i64 here = count[0] + count[1];
-    if (!here) return;
-    const Category category{static_cast<double>(count[1]) / static_cast<double>(here), code};
+  // One that has rows.
+  void add(u32 code, i64 zeros, i64 ones) {
+    const double rate = static_cast<double>(ones) / static_cast<double>(zeros + ones);
+    const Category category{rate, zeros, ones, code};
     i32 at = n++;
     for (; at > 0 && category.before(order[at - 1]); --at) order[at] = order[at - 1];
     order[at] = category;
   }
+  // All of a table of counts.
+  void add(const i64* count, u32 n_codes) {
+    for (u32 c = 0; c < n_codes; ++c, count += 2) {
+      if (count[0] + count[1]) add(c, count[0], count[1]);
+    }
+  }
 };
 
-// The best cut of categories without an order of their own, from the counts of the node and per code.
+// The best cut of categories without an order of their own.
 // Learned gaps are behind the last category first, then before the first one; others take no part.
-inline void cut_by_rate(const RateOrder& by_rate, const i64* stats, const i64* count, const i64* gap,
-                        bool learned, i64 min_leaf, Candidate& best) {
+inline void cut_by_rate(const RateOrder& by_rate, const i64* stats, const i64* gap, bool learned,
+                        i64 min_leaf, Candidate& best) {
   const bool with_gaps = learned && (gap[0] || gap[1]);
   const i64 zeros = stats[0] - (with_gaps ? 0 : gap[0]), ones = stats[1] - (with_gaps ? 0 : gap[1]);
   ClassCuts cuts(zeros + ones, ones, min_leaf);
   auto pass = [&](i32 end) {
     for (i32 i = 0; i < end; ++i) {
-      const i64* here = count + 2 * i64{by_rate.order[i].code};
-      if (!cuts.add(here[0], here[1])) break;
+      if (!cuts.add(by_rate.order[i].zeros, by_rate.order[i].ones)) break;
     }
   };
   pass(with_gaps ? by_rate.n : by_rate.n - 1);
@@ -156,8 +186,8 @@ inline bool scan_table(const NodeView& node, const FeatureInfo& info, Scratch& s
   if (any_gap && (own_branch || (learned && column.ordered))) return false;
   if (!column.ordered) {
     RateOrder by_rate;
-    for (u32 c = 0; c < info.n_codes; ++c) by_rate.add(c, count + 2 * i64{c});
-    cut_by_rate(by_rate, node.stats, count, gap, learned, admission.min_leaf, best);
+    by_rate.add(count, info.n_codes);
+    cut_by_rate(by_rate, node.stats, gap, learned, admission.min_leaf, best);
     return true;
   }
   ClassCuts cuts(node.stats[0] + node.stats[1] - gap[0] - gap[1], node.stats[1] - gap[1],

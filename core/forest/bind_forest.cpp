@@ -16,71 +16,96 @@ namespace nb = nanobind;
 namespace treewright {
 namespace {
 
-// A vector of integers in the narrowest unsigned type that holds them; they are not negative.
+using Trees = std::vector<CompactTree>;
+
+// One array of all trees, with `shift` added; what it was made from is given back.
+template <class To, class T>
+nb::object joined(Trees& trees, std::vector<T> CompactTree::*array, T shift = 0) {
+  std::size_t size = 0;
+  for (const CompactTree& tree : trees) size += (tree.*array).size();
+  std::vector<To> out(size);
+  To* to = out.data();
+  for (CompactTree& tree : trees) {
+    std::vector<T> from = std::move(tree.*array);
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = static_cast<To>(from[i] + shift);
+    to += from.size();
+  }
+  return to_numpy(std::move(out));
+}
+
 template <class T>
-nb::object narrow(std::vector<T> values) {
+nb::object joined(Trees& trees, std::vector<T> CompactTree::*array) {
+  return joined<T, T>(trees, array);
+}
+
+// The same in the narrowest unsigned type that holds the values; they are not negative.
+template <class T>
+nb::object narrow(Trees& trees, std::vector<T> CompactTree::*array, T shift = 0) {
   T most = 0;
-  for (const T v : values) most = std::max(most, v);
-  auto as = [&](auto type) {
-    using To = decltype(type);
-    std::vector<To> out(values.begin(), values.end());
-    std::vector<T>().swap(values);
-    return to_numpy(std::move(out));
-  };
-  const u64 bound = static_cast<u64>(most);
-  return bound < 256 ? as(u8{}) : bound < 65536 ? as(u16{}) : as(u32{});
+  for (const CompactTree& tree : trees) {
+    for (const T v : tree.*array) most = std::max(most, v);
+  }
+  const double bound = static_cast<double>(most + shift);
+  return bound < 256     ? joined<u8>(trees, array, shift)
+         : bound < 65536 ? joined<u16>(trees, array, shift)
+                         : joined<u32>(trees, array, shift);
 }
 
 // Weights that are counts are kept as such.
-nb::object narrow_weights(std::vector<double> values) {
-  for (const double v : values) {
-    if (v != std::floor(v) || v > 0x1p32 - 1) return to_numpy(std::move(values));
+nb::object narrow_weights(Trees& trees, std::vector<double> CompactTree::*array) {
+  for (const CompactTree& tree : trees) {
+    for (const double v : tree.*array) {
+      const bool is_count = v <= 0x1p32 - 1 && v == static_cast<double>(static_cast<i64>(v));
+      if (!is_count) return joined(trees, array);
+    }
   }
-  std::vector<u32> counts(values.begin(), values.end());
-  std::vector<double>().swap(values);
-  return narrow(std::move(counts));
+  return narrow(trees, array);
 }
 
-bool all_equal(const std::vector<i32>& values, i32 to) {
-  return std::all_of(values.begin(), values.end(), [to](i32 v) { return v == to; });
+bool all_equal(const Trees& trees, std::vector<i32> CompactTree::*array, i32 to) {
+  return std::all_of(trees.begin(), trees.end(), [&](const CompactTree& tree) {
+    const std::vector<i32>& values = tree.*array;
+    return std::all_of(values.begin(), values.end(), [to](i32 v) { return v == to; });
+  });
 }
 
-nb::dict forest_dict(CompactForest f, i32 n_features, bool classes, i32 width) {
+nb::dict forest_dict(Trees trees, i32 n_features, bool classes, i32 width) {
+  using Tree = CompactTree;
   nb::dict d;
-  const std::size_t n_trees = static_cast<std::size_t>(f.n_trees());
-  d["node_offset"] = to_numpy(std::move(f.node_offset));
-  d["n_children"] = narrow(std::move(f.n_children));
-  d["feature"] = narrow(std::move(f.feature));
-  for (i32& branch : f.gap_branch) branch += 2;  // −2 and −1 have meanings
-  d["gap_branch"] = narrow(std::move(f.gap_branch));
-  if (!all_equal(f.n_gaps, 0)) {
-    d["n_gaps"] = narrow(std::move(f.n_gaps));
-    d["gain"] = to_numpy(std::move(f.gain));
+  const std::size_t n_trees = trees.size();
+  std::vector<i64> node_offset{0};
+  for (const Tree& tree : trees) {
+    node_offset.push_back(node_offset.back() + static_cast<i64>(tree.n_children.size()));
   }
-  d["closed"] = to_numpy(std::move(f.closed)).attr("view")("bool");
-  if (!all_equal(f.n_breaks, 1) || !all_equal(f.n_codes, 0)) {
-    d["kind"] = to_numpy(std::move(f.kind));
-    d["n_breaks"] = narrow(std::move(f.n_breaks));
-    d["n_codes"] = narrow(std::move(f.n_codes));
-    d["codes"] = narrow(std::move(f.codes));
-    d["branches"] = narrow(std::move(f.branches));
+  d["node_offset"] = to_numpy(std::move(node_offset));
+  d["n_children"] = narrow(trees, &Tree::n_children);
+  d["feature"] = narrow(trees, &Tree::feature);
+  d["gap_branch"] = narrow(trees, &Tree::gap_branch, 2);  // −2 and −1 have meanings
+  if (!all_equal(trees, &Tree::n_gaps, 0)) {
+    d["n_gaps"] = narrow(trees, &Tree::n_gaps);
+    d["gain"] = joined(trees, &Tree::gain);
   }
-  d["breaks"] = to_numpy(std::move(f.breaks));
-  d["leaf_samples"] = narrow(std::move(f.leaf_samples));
+  d["closed"] = joined(trees, &Tree::closed).attr("view")("bool");
+  if (!all_equal(trees, &Tree::n_breaks, 1) || !all_equal(trees, &Tree::n_codes, 0)) {
+    d["kind"] = joined(trees, &Tree::kind);
+    d["n_breaks"] = narrow(trees, &Tree::n_breaks);
+    d["n_codes"] = narrow(trees, &Tree::n_codes);
+    d["codes"] = narrow(trees, &Tree::codes);
+    d["branches"] = narrow(trees, &Tree::branches);
+  }
+  d["breaks"] = joined(trees, &Tree::breaks);
+  d["leaf_samples"] = narrow(trees, &Tree::leaf_samples);
   if (classes) {
-    d["leaf_classes"] = narrow(std::move(f.leaf_classes));
-    d["pair_class"] = narrow(std::move(f.pair_class));
-    d["pair_weight"] = narrow_weights(std::move(f.pair_weight));
-    if (!f.clipped.empty()) d["clipped"] = to_numpy(std::move(f.clipped));
+    d["leaf_classes"] = narrow(trees, &Tree::leaf_classes);
+    d["pair_class"] = narrow(trees, &Tree::pair_class);
+    d["pair_weight"] = narrow_weights(trees, &Tree::pair_weight);
+    if (n_trees && !trees[0].clipped.empty()) d["clipped"] = joined(trees, &Tree::clipped);
   } else {
-    const std::size_t n_leaves = f.leaf_weight.size();
-    d["leaf_value"] =
-        to_numpy(std::move(f.leaf_value), {n_leaves, static_cast<std::size_t>(width)});
-    d["leaf_weight"] = narrow_weights(std::move(f.leaf_weight));
-    d["leaf_impurity"] = to_numpy(std::move(f.leaf_impurity));
+    d["leaf_value"] = joined(trees, &Tree::leaf_value).attr("reshape")(-1, width);
+    d["leaf_weight"] = narrow_weights(trees, &Tree::leaf_weight);
+    d["leaf_impurity"] = joined(trees, &Tree::leaf_impurity);
   }
-  d["importance"] =
-      to_numpy(std::move(f.importance), {n_trees, static_cast<std::size_t>(n_features)});
+  d["importance"] = joined(trees, &Tree::importance).attr("reshape")(n_trees, n_features);
   return d;
 }
 
@@ -139,7 +164,7 @@ nb::tuple grow_trees(nb::list columns, nb::dict params, nb::dict plan_dict) {
     try {
       std::rethrow_exception(grown.interrupted);
     } catch (nb::python_error& e) {
-      if (!grown.trees.n_trees()) throw;
+      if (grown.trees.empty()) throw;
       error = nb::borrow(e.value());
     }
   }

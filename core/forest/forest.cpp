@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "../assemble.hpp"
+#include "../team.hpp"
 #include "../threads.hpp"
 #include "row_matrix.hpp"
 
@@ -66,6 +67,7 @@ struct TreeArena {
   std::vector<i64> weight, wy;
   std::shared_ptr<Block> block = std::make_shared<Block>();
   std::vector<u32> ids;
+  NodeList list{0, 0};
 };
 
 // Gives a problem the rows of a tree and makes the root.
@@ -73,38 +75,40 @@ void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 see
   const i64 n = p.n_rows;
   arena.counts.resize(n);
   draw_sample(plan.sampling, seed, n, arena.counts.data());
-  arena.ids.clear();
+  arena.ids.resize(n + 1);
+  arena.small_counts.resize(n);
   i32 most = 0;
+  i64 n_drawn = 0;
   for (i64 i = 0; i < n; ++i) {
-    if (!arena.counts[i]) continue;
-    arena.ids.push_back(static_cast<u32>(i));
-    most = std::max(most, arena.counts[i]);
+    const i32 count = arena.counts[i];
+    arena.ids[n_drawn] = static_cast<u32>(i);
+    arena.small_counts[i] = static_cast<u8>(std::min(count, 255));
+    n_drawn += count > 0;
+    most = std::max(most, count);
   }
-  const bool weighted = !shared.weight.empty();
+  arena.ids.resize(n_drawn);
+  const bool weighted = !shared.weight.empty(), classes = p.is_classification();
   p.unit = most <= 1 && !weighted;
+  // Small counts allow faster loops; products of sums must stay within 63 bits.
+  const bool counted = !weighted && most <= 255 && n < (i64{1} << 30);
   Block& block = *arena.block;
   block.n = n;
   block.codes = shared.codes;
   block.rows = p.rows->cells();
   block.ids = arena.ids.data();
-  arena.small_counts.resize(n);
-  for (i64 i = 0; i < n; ++i) arena.small_counts[i] = static_cast<u8>(std::min(arena.counts[i], 255));
-  const i32 outputs = p.targets.n_outputs;
-  if (!p.unit) {
+  block.target = {};
+  if (counted) block.target.count = arena.small_counts.data();
+  if (!p.unit && !(counted && classes)) {
     arena.weight.resize(n);
     for (i64 i = 0; i < n; ++i) arena.weight[i] = arena.counts[i] * (weighted ? shared.weight[i] : 1);
+    block.target.weight = arena.weight.data();
   }
-  const bool classes = p.is_classification();
-  if (!classes) {
+  if (classes) {
+    block.target.label = shared.label.data();
+  } else {
+    const i32 outputs = p.targets.n_outputs;
     arena.wy.resize(n * outputs);
     for (i64 i = 0; i < n * outputs; ++i) arena.wy[i] = arena.counts[i / outputs] * shared.wy[i];
-  }
-  block.target = {};
-  if (classes) block.target.label = shared.label.data();
-  if (!p.unit) block.target.weight = arena.weight.data();
-  // Small counts allow faster loops; products of sums must stay within 63 bits.
-  if (!weighted && most <= 255 && n < (i64{1} << 30)) block.target.count = arena.small_counts.data();
-  if (!classes) {
     block.target.wy = arena.wy.data();
     block.target.y = p.targets.y;
   }
@@ -122,6 +126,7 @@ class ForestGrower {
       : p_(problem), options_(options), plan_(plan) {}
 
   GrownForest run() {
+    const Team team;
     prepare(p_, plan_, shared_);
     const int threads = std::max(1, static_cast<int>(std::min<i64>(plan_.n_threads, plan_.n_trees)));
     std::vector<TreeArena> arenas(threads);
@@ -153,6 +158,7 @@ class ForestGrower {
     o.own_scale = options_.own_scale;
     o.root = arena.block;
     o.root_size = static_cast<i64>(arena.ids.size());
+    o.list = &arena.list;
     o.poll = [this, thread](double) {
       if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
       if (thread == 0) report();
@@ -160,7 +166,8 @@ class ForestGrower {
     Finished done;
     try {
       Grown grown = grow(p, o);
-      done.tree.add(p, grown);
+      done.tree = CompactTree(p, grown);
+      arena.list = std::move(grown.lists[0]);
       done.out_of_bag = plan_.oob.ask(p, done.tree, arena.counts);
       hand_in(i, std::move(done));
       if (thread == 0) report();
@@ -171,7 +178,7 @@ class ForestGrower {
   }
 
   struct Finished {
-    CompactForest tree;
+    CompactTree tree;
     OutOfBagRows out_of_bag;
   };
 
@@ -181,7 +188,7 @@ class ForestGrower {
     finished_[i] = std::move(done);
     while (n_taken_ < plan_.n_trees && finished_[n_taken_]) {
       plan_.oob.add(p_, finished_[n_taken_]->out_of_bag);
-      trees_.append(std::move(finished_[n_taken_]->tree));
+      trees_.push_back(std::move(finished_[n_taken_]->tree));
       finished_[n_taken_].reset();
       ++n_taken_;
     }
@@ -215,7 +222,7 @@ class ForestGrower {
   std::mutex lock_;
   std::vector<std::optional<Finished>> finished_;
   i64 n_taken_ = 0;
-  CompactForest trees_;
+  std::vector<CompactTree> trees_;
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ struct ForestPlan {
 };
 
 struct GrownForest {
-  CompactForest trees;
+  std::vector<CompactTree> trees;
   std::exception_ptr interrupted;  // what ended the growth before all trees were there
 };
 

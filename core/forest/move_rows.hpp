@@ -67,22 +67,24 @@ class Mover {
     const i64* count = class_counts(view, info, scratch);
     if (!count) return false;
     RateOrder by_rate;
-    for (u32 code = 0; code < info.n_codes; ++code) by_rate.add(code, count + 2 * i64{code});
-    u8 branch[257];
-    i64 weight[2] = {};
+    by_rate.add(count, info.n_codes);
+    u8 branch[256];
+    i64 stats[2][2] = {};  // of the branches
+    auto add = [&](i64 code, int to) {
+      branch[code] = static_cast<u8>(to);
+      stats[to][0] += count[2 * code];
+      stats[to][1] += count[2 * code + 1];
+    };
     const i64 cut = c.kind == CandidateKind::only_gaps ? by_rate.n : c.cut;
-    for (i64 i = 0; i < by_rate.n; ++i) {
-      const i64 code = by_rate.order[i].code;
-      branch[code] = i >= cut;
-      weight[i >= cut] += count[2 * code] + count[2 * code + 1];
-    }
+    for (i64 i = 0; i < by_rate.n; ++i) add(by_rate.order[i].code, i >= cut);
+    const i64 weight[2] = {stats[0][0] + stats[0][1], stats[1][0] + stats[1][1]};
     split.kind = SplitKind::codes;
     for (i32 code = 0; code < static_cast<i32>(info.n_codes); ++code) {
       if (!(count[2 * code] + count[2 * code + 1])) continue;
       split.codes.push_back(code);
       split.branches.push_back(branch[code]);
     }
-    branch[info.n_codes] = c.learned_gaps ? !c.gaps_left : weight[1] > weight[0];
+    add(info.n_codes, c.learned_gaps ? !c.gaps_left : weight[1] > weight[0]);
     const u8* codes = view.block.codes[info.slot];
     i64 gaps = 0;
     const i64 left = partition_by(view.block.ids + view.begin, view.size(), scratch.bytes, [&](u32 id) {
@@ -93,7 +95,10 @@ class Mover {
     Marked& marked = scratch.marked;
     marked.reset(2);
     scratch.is_wide = false;
-    end_move(view, left, scratch);
+    marked.moved = true;
+    marked.count = {left, view.size() - left};
+    marked.summed = left > view.size() - left;
+    marked.stats.assign(stats[marked.summed], stats[marked.summed] + 2);
     marked.gaps = gaps;
     marked.weight.assign(weight, weight + 2);
     return true;

@@ -11,7 +11,7 @@ namespace treewright {
 namespace {
 
 // Whether every test of a tree is one cut of a feature that is kept by row and has no gaps.
-bool walks_by_key(const Problem& p, const CompactForest& tree) {
+bool walks_by_key(const Problem& p, const CompactTree& tree) {
   for (std::size_t i = 0; i < tree.feature.size(); ++i) {
     const FeatureInfo& info = p.features[tree.feature[i]];
     if (info.store != Store::rows || info.has_gaps || tree.n_breaks[i] != 1) return false;
@@ -21,7 +21,7 @@ bool walks_by_key(const Problem& p, const CompactForest& tree) {
 }
 
 // Ends of rows, as node numbers, by the keys that the forest was grown with.
-void walk_by_key(const Problem& p, const CompactForest& tree, const std::vector<u32>& rows,
+void walk_by_key(const Problem& p, const CompactTree& tree, const std::vector<u32>& rows,
                  std::vector<u32>& end) {
   const std::vector<i32> first = first_children(tree.n_children);
   std::vector<KeyNode> nodes(first.size());
@@ -65,13 +65,14 @@ void walk_by_key(const Problem& p, const CompactForest& tree, const std::vector<
 }
 
 // The same by the general predictor, on values of the table.
-void walk_by_value(const Problem& p, const CompactForest& tree, const std::vector<u32>& rows,
+void walk_by_value(const Problem& p, const CompactTree& tree, const std::vector<u32>& rows,
                    std::vector<u32>& end) {
   std::vector<i32> n_categories(p.n_features(), -1);
   for (i32 f = 0; f < p.n_features(); ++f) {
     if (p.columns[f].type == ColumnType::code) n_categories[f] = p.columns[f].n_categories;
   }
-  ForestModel model({n_categories, tree.node_offset, tree.n_children, tree.feature,
+  const std::vector<i64> bounds{0, static_cast<i64>(tree.n_children.size())};
+  ForestModel model({n_categories, bounds, tree.n_children, tree.feature,
                      tree.gap_branch, tree.kind, tree.closed, tree.n_breaks, tree.n_codes,
                      tree.breaks, tree.codes, tree.branches});
   model.need_routers();
@@ -126,7 +127,7 @@ void clip(const Problem& p, double rate, double* weight) {
 }
 
 // What rows get from each leaf of a tree.
-std::vector<double> values_of_leaves(const Problem& p, const CompactForest& tree, OutOfBagKind kind,
+std::vector<double> values_of_leaves(const Problem& p, const CompactTree& tree, OutOfBagKind kind,
                                      i32 width) {
   if (kind == OutOfBagKind::value) return tree.leaf_value;
   const i64 n = static_cast<i64>(tree.leaf_classes.size());
@@ -173,7 +174,7 @@ void OutOfBag::begin(const Problem& p) {
   }
 }
 
-OutOfBagRows OutOfBag::ask(const Problem& p, const CompactForest& tree,
+OutOfBagRows OutOfBag::ask(const Problem& p, const CompactTree& tree,
                            const std::vector<i32>& counts) const {
   OutOfBagRows out;
   if (kind == OutOfBagKind::none) return out;

@@ -27,7 +27,7 @@ class OutOfBag {
   // Once, with sums of earlier trees in place or empty.
   void begin(const Problem& p);
   // Sends the rows with a count of 0 down a tree; from any thread.
-  OutOfBagRows ask(const Problem& p, const CompactForest& tree, const std::vector<i32>& counts) const;
+  OutOfBagRows ask(const Problem& p, const CompactTree& tree, const std::vector<i32>& counts) const;
   // Adds an answer; in the order of the trees.
   void add(const Problem& p, const OutOfBagRows& answer);
 

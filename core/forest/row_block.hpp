@@ -21,8 +21,9 @@ inline void copy_cell(const T* from, i64 n, T* to) {
   for (i64 k = 0; k < n; k += kPiece) std::memcpy(to + k, from + k, 16);
 }
 
-constexpr i64 kNearBins = 8192;         // rows
-constexpr i64 kNearKeys = i64{1} << 15;  // bytes
+constexpr i64 kNearBins = 8192;           // rows
+constexpr i64 kNearKeys = i64{1} << 15;   // bytes
+constexpr i64 kNearTable = i64{1} << 19;  // bytes of bins and codes that are near enough as they are
 
 // The instances `begin` … `end` of a block, with their keys or without.
 inline std::shared_ptr<Block> row_block(const Problem& p, const Block& from, i64 begin,
@@ -69,6 +70,8 @@ inline void move_near(const Problem& p, std::shared_ptr<Block>& block, i64& begi
   const bool has_bins = block->source, has_keys = has_bins && !block->rows.key_row;
   const bool near_keys = n * block->rows.key_step * static_cast<i64>(sizeof(i32)) <= kNearKeys;
   if (has_keys || (has_bins && !near_keys)) return;
+  const i64 per_row = block->rows.bin_step + static_cast<i64>(block->codes.size());
+  if (!near_keys && block->n * per_row <= kNearTable) return;
   block = row_block(p, *block, begin, end, active, near_keys, scratch);
   begin = 0;
   end = n;

@@ -19,7 +19,7 @@ template <class Take>
 void draw(Philox random, const Sampling& s, const std::vector<double>& weight, i64 n, i64 count,
           Take&& take) {
   if (s.replace && weight.empty()) {
-    for (i64 i = 0; i < count; ++i) take(random.below32(static_cast<u32>(n)));
+    random.each_below32(static_cast<u32>(n), count, take);
     return;
   }
   if (s.replace) {

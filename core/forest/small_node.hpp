@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "../choose/class_scores.hpp"
@@ -35,6 +36,7 @@ class SmallNode {
       keys_[i] = block.rows.keys(id);
       label_[i] = static_cast<u8>(block.target.label[id]);
       count_[i] = block.target.count[id];
+      token_[i] = token(count_[i], label_[i] > 0);
     }
     bits_.resize(block.rows.bit_step * 128);
     is_read_.assign(block.rows.bit_step, 0);
@@ -68,6 +70,7 @@ class SmallNode {
   // The best cut of a feature that is kept by row and has no gaps.
   Cut best_cut(i32 slot) {
     if (block_->rows.is_bit(slot)) return bit_cut(slot);
+    if (is_pair()) return pair_cut(keys_[row_[0]][slot], keys_[row_[1]][slot]);
     if (!has_tokens_) make_tokens();
     PairCuts pairs(s_, n_, words_, top_);
     auto key = [&](i64 i) { return keys_[row_[i]][slot]; };
@@ -104,20 +107,23 @@ class SmallNode {
     found.by_rate.n = 0;
     found.gaps = {};
     std::fill_n(found.seen, 4, 0);
-    i64 gap[2] = {};
+    i32 in_gaps = 0;
     for (i64 i = 0; i < n_; ++i) {
       const u32 r = row_[i], c = code[id_[r]];
       if (c < info.n_codes) {
         found.seen[c / 64] |= u64{1} << c % 64;
-        in_code_[2 * c + label_[r]] += count_[r];
+        in_code_[c] += token_[r];
       } else {
         found.gaps.add(r);
-        gap[label_[r]] += count_[r];
+        in_gaps += token_[r];
       }
     }
-    each_code(found, [&](u32 c) { found.by_rate.add(c, in_code_ + 2 * c); });
-    cut_by_rate(found.by_rate, stats_, in_code_, gap, p_.params.gaps == GapPolicy::learned, 1, best);
-    each_code(found, [&](u32 c) { in_code_[2 * c] = in_code_[2 * c + 1] = 0; });
+    each_code(found, [&](u32 c) {
+      const i32 here = std::exchange(in_code_[c], 0);
+      found.by_rate.add(c, zeros_of(here), ones_of(here));
+    });
+    const i64 gap[2] = {zeros_of(in_gaps), ones_of(in_gaps)};
+    cut_by_rate(found.by_rate, stats_, gap, p_.params.gaps == GapPolicy::learned, 1, best);
   }
 
   template <class F>
@@ -136,21 +142,39 @@ class SmallNode {
     return right;
   }
 
-  // Adds some rows to a stats vector.
-  void add_stats(const Bits& rows, i64* stats) const {
-    rows.each([&](int i) { stats[label_[i]] += count_[i]; });
+  // What some rows of the node are together.
+  struct Sum {
+    i32 n = 0, weight = 0;
+    i32 stats[kMaxByteClasses];
+  };
+  Sum sum_of(const Bits& rows) const {
+    Sum sum;
+    std::fill_n(sum.stats, p_.n_stats, 0);
+    rows.each([&](int i) {
+      ++sum.n;
+      sum.weight += count_[i];
+      sum.stats[label_[i]] += count_[i];
+    });
+    return sum;
   }
-  // Whether some rows weigh more than the others of the node that are no gaps.
-  bool is_heavier(const Bits& rows, const Bits& gaps) const {
-    const double all = totals_.all - static_cast<double>(weight_of(gaps));
-    return static_cast<double>(2 * weight_of(rows)) > all;
-  }
+  i32 size() const { return static_cast<i32>(n_); }
+  i32 weight() const { return static_cast<i32>(totals_.all); }
 
  private:
-  i64 weight_of(const Bits& rows) const {
-    i64 sum = 0;
-    rows.each([&](int i) { sum += count_[i]; });
-    return sum;
+  // A row's count in one half, and in the other if it is of the second class.
+  static i32 token(i32 count, bool is_second) { return count | (is_second ? count << 16 : 0); }
+  static i32 ones_of(i32 tokens) { return tokens >> 16; }
+  static i32 zeros_of(i32 tokens) { return (tokens & 0xFFFF) - ones_of(tokens); }
+
+  // Two rows, of different classes: any cut that parts them is as good as can be.
+  bool is_pair() const { return n_ == 2; }
+  Cut pair_cut(i32 a, i32 b) const {
+    Cut cut;
+    cut.constant = a == b;
+    cut.found = a != b;
+    cut.key = std::min(a, b);
+    cut.gain = most_gain();
+    return cut;
   }
 
   static constexpr i64 kFew = 16;  // rows whose bits are not worth turning
@@ -218,8 +242,10 @@ class SmallNode {
     for (i64 w = 0; n_classes_ > 2 && w < words_; ++w) std::fill_n(s_.tokens.data() + w * PairCuts::kStep, n_, 0);
     for (i64 i = 0; i < n_; ++i) {
       const i32 count = count_[row_[i]], k = place_[label_[row_[i]]];
-      if (n_classes_ == 2) {
-        s_.tokens[i] = count | (count * k << 16);
+      if (p_.targets.n_classes == 2) {
+        s_.tokens[i] = token_[row_[i]];
+      } else if (n_classes_ == 2) {
+        s_.tokens[i] = token(count, k > 0);
       } else {
         s_.tokens[k / 4 * PairCuts::kStep + i] = count << k % 4 * 8;
       }
@@ -233,6 +259,7 @@ class SmallNode {
   u32 id_[kMaxRows];
   const i32* keys_[kMaxRows];
   u8 label_[kMaxRows], count_[kMaxRows];
+  i32 token_[kMaxRows];  // of two classes
   std::vector<u64> bits_;  // words of rows, or of features
   std::vector<u8> is_read_;
   // The node's.
@@ -245,7 +272,7 @@ class SmallNode {
   ClassTotals totals_{s_.pair_totals};
   double top_ = -1;
   bool has_tokens_ = false;
-  i64 in_code_[2 * 256] = {};
+  i32 in_code_[256] = {};  // tokens
 };
 
 }  // namespace treewright

@@ -98,16 +98,26 @@ class RowsAsBits : public SmallSubtree {
       right = cut_categories(info);
       gaps = best_seen_->gaps;
     }
+    SmallNode::Sum on_right = node_.sum_of(right);
+    const SmallNode::Sum in_gaps = node_.sum_of(gaps);
     // Gaps go where they gain most, or where most weight goes.
-    split_.gap_branch = best_.learned_gaps ? !best_.gaps_left : node_.is_heavier(right, gaps);
-    if (split_.gap_branch) right = right | gaps;
-    list.set_split(open.record, split_, gaps.count());
+    const bool is_heavier = 2 * on_right.weight > node_.weight() - in_gaps.weight;
+    split_.gap_branch = best_.learned_gaps ? !best_.gaps_left : is_heavier;
+    list.set_split(open.record, split_, in_gaps.n);
     const i64 first = Children::add_children(list, open.record, 2);
+    const i64* all = list.stats_of(open.record);
+    i64* stats = list.stats_of(first);
+    for (i32 k = 0; k < p_.n_stats; ++k) {
+      if (split_.gap_branch) on_right.stats[k] += in_gaps.stats[k];
+      stats[p_.n_stats + k] = on_right.stats[k];
+      stats[k] = all[k] - on_right.stats[k];
+    }
+    if (split_.gap_branch) {
+      right = right | gaps;
+      on_right.n += in_gaps.n;
+    }
     const Bits rows[2] = {open.rows.without(right), right};
-    const int n[2] = {rows[0].count(), rows[1].count()}, small = n[0] > n[1];
-    i64 *stats = list.stats_of(first + small), *rest = list.stats_of(first + !small);
-    node_.add_stats(rows[small], stats);
-    for (i32 k = 0; k < p_.n_stats; ++k) rest[k] = list.stats_of(open.record)[k] - stats[k];
+    const i32 n[2] = {node_.size() - on_right.n, on_right.n};
     bool has_list = false;
     for (int b = 1; b >= 0; --b) {
       list[first + b].n_samples = n[b];

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright import kernels
 from treewright.data.categories import Coded, plain_values
 from treewright.errors import CellTypeError, DataError
 
@@ -65,10 +66,11 @@ def to_floats(column: Column) -> NDArray[np.floating[Any]]:
         return _days(data)
     if nature == "category":
         return _floats_of_categories(name, data)
-    if nature == "text" and data.null_count < len(data):
+    if nature == "text" and (isinstance(data, Coded) or data.null_count < len(data)):
+        text = data.values[0] if isinstance(data, Coded) else data.drop_null()[0].as_py()
         raise DataError(
-            f"Column {name!r} must hold numbers, but holds text such as "
-            f"{data.drop_null()[0].as_py()!r}; convert it, or train with it as a category."
+            f"Column {name!r} must hold numbers, but holds text such as {text!r}; convert it, or "
+            "train with it as a category."
         )
     if nature in ("text", "empty"):
         return np.full(len(data), np.nan)
@@ -94,8 +96,7 @@ def as_floats(array: NDArray[Any]) -> NDArray[np.floating[Any]]:
 def to_coded(column: Column) -> Coded:
     """The column as codes and values."""
     nature, data = column.nature, column.data
-    if nature == "category":
-        assert isinstance(data, Coded)
+    if isinstance(data, Coded):
         return data
     if nature == "empty":
         return Coded(np.full(len(data), -1, np.int32), ())
@@ -174,7 +175,10 @@ def _settle_arrow(name: str, array: Any) -> Column:
 
 
 def _settle_objects(name: str, values: NDArray[Any] | Sequence[Any]) -> Column:
-    """Resolve Python objects: Arrow's inference, then numbers of mixed types, else an error."""
+    """Resolve Python objects: text, Arrow's inference, numbers of mixed types, else an error."""
+    found = kernels.text_codes(values)
+    if found is not None:
+        return Column(name, "text", Coded(*found))
     import pyarrow as pa
 
     try:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
@@ -28,7 +27,7 @@ from treewright.ensembles._oob import OobErrorPath, OobSums, check_left_out, is_
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.learners._progress import Followed, Progress, reported
 from treewright.learners._scikit import TableInputMixin
-from treewright.learners._training import Training, threads
+from treewright.learners._training import Training, drawn_seed, threads
 from treewright.tree.tables import text_table
 
 if TYPE_CHECKING:
@@ -152,7 +151,7 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
             return self._grow(material, plan, kept, progress)
 
     def _new_seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return drawn_seed(self.random_state)
 
     def _kept(self, material: Material) -> Body | None:
         """The members that a warm start keeps."""

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from treewright.kernels import _core
 from treewright.kernels._core import Predictor, RuleMatcher, float_flags
 
-__all__ = ["Predictor", "RuleMatcher", "candidates", "check_growth", "float_flags", "grow"]
+__all__ = [
+    "Predictor",
+    "RuleMatcher",
+    "candidates",
+    "check_growth",
+    "float_flags",
+    "grow",
+    "text_codes",
+]
 
 MAX_CLASSES = 65535
 
@@ -51,3 +59,13 @@ def candidates(
     """Score the best split of every feature over all rows given."""
     check_growth(columns, params)
     return _core.candidates(list(columns), params, primary)
+
+
+def text_codes(
+    values: NDArray[np.object_] | Sequence[Any],
+) -> tuple[NDArray[np.int32], list[str]] | None:
+    """A code for each text, −1 for a gap, and the distinct texts in the order they come.
+
+    None where a value is neither text nor a gap (None, NaN), or where there is no text.
+    """
+    return _core.text_codes(values.tolist() if isinstance(values, np.ndarray) else list(values))
