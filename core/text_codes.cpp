@@ -79,13 +79,8 @@ class Texts {
 nb::object text_codes(const nb::list& values) {
   std::vector<i32> codes(nb::len(values));
   Texts texts;
-  auto value_at = [&](std::size_t i) {
-    return PyList_GetItem(values.ptr(), static_cast<Py_ssize_t>(i));
-  };
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    // Texts lie anywhere.
-    if (i + 16 < codes.size()) __builtin_prefetch(value_at(i + 16));
-    PyObject* value = value_at(i);
+    PyObject* value = PyList_GetItem(values.ptr(), static_cast<Py_ssize_t>(i));
     if (PyUnicode_Check(value)) {
       Py_ssize_t size = 0;
       const char* text = PyUnicode_AsUTF8AndSize(value, &size);
