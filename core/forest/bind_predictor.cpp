@@ -10,6 +10,7 @@
 
 #include "../binding.hpp"
 #include "../module.hpp"
+#include "../ordered.hpp"
 #include "../predict_input.hpp"
 #include "../signals.hpp"
 #include "../threads.hpp"

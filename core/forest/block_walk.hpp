@@ -12,14 +12,10 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
-#include "../ordered.hpp"
+#include "../types.hpp"
 #include "top_levels.hpp"
 
 namespace treewright {

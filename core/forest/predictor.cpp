@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
+#include "../ordered.hpp"
 #include "structure.hpp"
 
 namespace treewright {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -148,20 +146,9 @@ def seed(estimator: Any, recipe: Recipe) -> int:
     return drawn_seed(estimator.random_state)
 
 
-_OWN = threading.local()
-"""A generator of each thread; to make one takes sixty times as long as to seed it."""
-
-
 def drawn_seed(random_state: Any) -> int:
     """A seed from whatever scikit-learn takes as ``random_state``."""
-    if isinstance(random_state, numbers.Integral):
-        if not hasattr(_OWN, "random"):
-            _OWN.random = np.random.RandomState()
-        _OWN.random.seed(random_state)
-        random = _OWN.random
-    else:
-        random = check_random_state(random_state)
-    return int(random.randint(np.iinfo(np.int32).max))
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _n_rows(X: Any, otherwise: int) -> int:
