@@ -7,3 +7,17 @@
 #else
 #define TREEWRIGHT_WIDE
 #endif
+
+namespace treewright {
+
+// Elements of two vectors, counted through both.
+template <int... I, class Vector>
+__attribute__((always_inline)) static inline Vector shuffle(Vector a, Vector b) {
+#if defined(__clang__)
+  return __builtin_shufflevector(a, b, I...);
+#else
+  return __builtin_shuffle(a, b, decltype(a == b){I...});
+#endif
+}
+
+}  // namespace treewright

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../simd.hpp"
 #include "../types.hpp"
 
 namespace treewright {
@@ -15,16 +16,6 @@ using FourKeys = i32 __attribute__((vector_size(16), aligned(4), may_alias));
 __attribute__((always_inline)) static inline Four pick(FourWords mask, Four a, Four b) {
   return reinterpret_cast<Four>((reinterpret_cast<FourWords>(a) & mask) |
                                 (reinterpret_cast<FourWords>(b) & ~mask));
-}
-
-// Parts of a (0 … 3) and b (4 … 7).
-template <int... I>
-__attribute__((always_inline)) static inline Four shuffle(Four a, Four b) {
-#if defined(__clang__)
-  return __builtin_shufflevector(a, b, I...);
-#else
-  return __builtin_shuffle(a, b, FourWords{I...});
-#endif
 }
 
 // Writes scores four at a time, the last of them beyond n, and returns the largest.

@@ -17,20 +17,20 @@ __attribute__((always_inline)) inline void turn(const u32* from, i64 from_step, 
   Eight row[8], pair[8], four[8];
   for (int r = 0; r < 8; ++r) row[r] = *reinterpret_cast<const Eight*>(from + r * from_step) ^ kSign;
   for (int r = 0; r < 8; r += 2) {
-    pair[r] = __builtin_shuffle(row[r], row[r + 1], Eight{0, 8, 1, 9, 4, 12, 5, 13});
-    pair[r + 1] = __builtin_shuffle(row[r], row[r + 1], Eight{2, 10, 3, 11, 6, 14, 7, 15});
+    pair[r] = shuffle<0, 8, 1, 9, 4, 12, 5, 13>(row[r], row[r + 1]);
+    pair[r + 1] = shuffle<2, 10, 3, 11, 6, 14, 7, 15>(row[r], row[r + 1]);
   }
   for (int r = 0; r < 8; r += 4) {
     for (int k = 0; k < 2; ++k) {
       const auto a = (Four)pair[r + k], b = (Four)pair[r + k + 2];
-      four[r + 2 * k] = (Eight)__builtin_shuffle(a, b, Four{0, 4, 2, 6});
-      four[r + 2 * k + 1] = (Eight)__builtin_shuffle(a, b, Four{1, 5, 3, 7});
+      four[r + 2 * k] = (Eight)shuffle<0, 4, 2, 6>(a, b);
+      four[r + 2 * k + 1] = (Eight)shuffle<1, 5, 3, 7>(a, b);
     }
   }
   for (int k = 0; k < 4; ++k) {
     const auto a = (Four)four[k], b = (Four)four[k + 4];
-    *reinterpret_cast<Eight*>(to + k * to_step) = (Eight)__builtin_shuffle(a, b, Four{0, 1, 4, 5});
-    *reinterpret_cast<Eight*>(to + (k + 4) * to_step) = (Eight)__builtin_shuffle(a, b, Four{2, 3, 6, 7});
+    *reinterpret_cast<Eight*>(to + k * to_step) = (Eight)shuffle<0, 1, 4, 5>(a, b);
+    *reinterpret_cast<Eight*>(to + (k + 4) * to_step) = (Eight)shuffle<2, 3, 6, 7>(a, b);
   }
 }
 
