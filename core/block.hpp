@@ -70,6 +70,7 @@ struct BitColumn {
 // last key are binary: bits that say which rows have the larger value.
 struct RowCells {
   const i32* key_data = nullptr;
+  const i16* short_data = nullptr;  // the keys, where 16 bits are enough for all
   const u8* bin_data = nullptr;
   const u8* bin_columns = nullptr;  // the same column by column, perhaps
   i64 key_step = 0, bin_step = 0, n_rows = 0;
@@ -77,7 +78,15 @@ struct RowCells {
   const u64* bit_data = nullptr;
   i64 bit_step = 0;              // words of an instance
 
-  const i32* keys(i64 id) const { return key_data + (key_row ? key_row[id] : id) * key_step; }
+  // Where the keys of an instance begin.
+  i64 key_place(i64 id) const { return (key_row ? key_row[id] : id) * key_step; }
+  const i32* keys(i64 id) const { return key_data + key_place(id); }
+  const i16* short_keys(i64 id) const { return short_data + key_place(id); }
+  i32 key(i64 id, i32 slot) const { return short_data ? short_keys(id)[slot] : keys(id)[slot]; }
+  void fetch_key(i64 id, i32 slot) const {
+    short_data ? __builtin_prefetch(short_keys(id) + slot) : __builtin_prefetch(keys(id) + slot);
+  }
+  i64 key_bytes() const { return key_step * static_cast<i64>(short_data ? sizeof(i16) : sizeof(i32)); }
   const u8* bins(i64 id) const { return bin_data + id * bin_step; }
   bool is_bit(i32 slot) const { return slot >= key_step; }
   BitColumn bits_of(i32 slot) const {

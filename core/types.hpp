@@ -17,6 +17,7 @@
 
 namespace treewright {
 
+using i16 = std::int16_t;
 using i32 = std::int32_t;
 using i64 = std::int64_t;
 using u8 = std::uint8_t;

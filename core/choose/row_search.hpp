@@ -92,7 +92,7 @@ struct Search {
 
   const u32* ids() const { return node.block.ids + node.begin; }
   auto keys_of(i32 slot) const {
-    return [this, slot, id = ids()](i64 i) { return cells.keys(id[i])[slot]; };
+    return [this, slot, id = ids()](i64 i) { return cells.key(id[i], slot); };
   }
   const RowFeature& feature(i32 f) const { return rows.features[p.features[f].slot]; }
 
@@ -109,7 +109,7 @@ struct Search {
     const u32* id = ids();
     i32 low = kGapKey, high = std::numeric_limits<i32>::min();
     for (i64 i = 0; i < n; ++i) {
-      const i32 key = cells.keys(id[i])[slot];
+      const i32 key = cells.key(id[i], slot);
       low = std::min(low, key);
       high = std::max(high, key);
       s.items[i] = item_of(key, payload(id[i]));

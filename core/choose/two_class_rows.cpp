@@ -210,9 +210,9 @@ struct TwoClassSearch : Search {
       count += place[bins[id[i]]] >= 0;
     }
     for (i64 i = 0; i < count; ++i) {
-      __builtin_prefetch(cells.keys(s.found[std::min(i + 24, count - 1)]) + slot);
+      cells.fetch_key(s.found[std::min(i + 24, count - 1)], slot);
       const u32 row = s.found[i];
-      s.items[place[bins[row]]++] = item_of(cells.keys(row)[slot], payload(row));
+      s.items[place[bins[row]]++] = item_of(cells.key(row, slot), payload(row));
     }
   }
 };

@@ -27,7 +27,7 @@ class Mover {
       left = partition_by(ids, n, scratch.bytes, [&](u32 id) { return bits[id]; });
     } else if (c.bin_below < 0) {
       left = partition_by(ids, n, scratch.bytes, [&](u32 id) {
-        const i32 key = rows.keys(id)[slot];
+        const i32 key = rows.key(id, slot);
         const bool right = key > last;
         next.see(key, right);
         return right;
@@ -44,7 +44,7 @@ class Mover {
       left = partition_bins(view, slot, scratch, [&](u32 id, u32 bin) {
         bool right = bin > below;
         if (bin - below <= close) {
-          const i32 key = rows.keys(id)[slot];
+          const i32 key = rows.key(id, slot);
           right = key > last;
           next.see(key, right);
         }

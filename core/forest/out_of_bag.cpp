@@ -43,10 +43,10 @@ void walk_by_key(const Problem& p, const CompactTree& tree, const std::vector<u3
     walk_rows(
         nodes.data(), count, keys, [&](u32 i) { __builtin_prefetch(keys(i)); }, end.data() + start);
   };
-  if (!p.rows->n_binary()) {
+  if (!p.rows->n_binary() && !p.rows->has_short_keys()) {
     walk(0, n, [&](u32 i) { return p.rows->keys(rows[i]); });
   } else {
-    // Binary features have keys here too, of some rows at a time.
+    // Binary features have keys here too, all of one width, of some rows at a time.
     constexpr i64 kTogether = 1024;
     const RowCells cells = p.rows->cells();
     const i32 width = static_cast<i32>(p.rows->features.size());

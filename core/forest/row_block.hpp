@@ -56,7 +56,11 @@ inline std::shared_ptr<Block> row_block(const Problem& p, const Block& from, i64
         pick_cells([&](i64 id) { return cells.bit_data + id * cells.bit_step; }, cells.bit_step);
   }
   if (with_keys) {
-    block->rows.key_data = pick_cells([&](i64 id) { return cells.keys(id); }, cells.key_step);
+    if (cells.short_data) {
+      block->rows.short_data = pick_cells([&](i64 id) { return cells.short_keys(id); }, cells.key_step);
+    } else {
+      block->rows.key_data = pick_cells([&](i64 id) { return cells.keys(id); }, cells.key_step);
+    }
     block->rows.key_row = nullptr;
   }
   return block;
@@ -68,7 +72,7 @@ inline void move_near(const Problem& p, std::shared_ptr<Block>& block, i64& begi
   const i64 n = end - begin;
   if (n > kNearBins || block->n <= 2 * n) return;
   const bool has_bins = block->source, has_keys = has_bins && !block->rows.key_row;
-  const bool near_keys = n * block->rows.key_step * static_cast<i64>(sizeof(i32)) <= kNearKeys;
+  const bool near_keys = n * block->rows.key_bytes() <= kNearKeys;
   if (has_keys || (has_bins && !near_keys)) return;
   const i64 per_row = block->rows.bin_step + static_cast<i64>(block->codes.size());
   if (!near_keys && block->n * per_row <= kNearTable) return;

@@ -31,10 +31,13 @@ void with_cell_type(const Column& column, F&& f) {
 
 // Keys of some rows of a column whose keys are not ranks; row(i) is the i-th.
 template <class Row>
-void read_keys(const Column& column, i64 count, Row&& row, i32* keys) {
+void read_keys(const RowFeature& feature, const Column& column, i64 count, Row&& row, i32* keys) {
   with_cell_type(column, [&](auto type) {
-    for (i64 i = 0; i < count; ++i) {
-      keys[i] = key_of_cell(*reinterpret_cast<const decltype(type)*>(column.at(row(i))));
+    auto cell = [&](i64 i) { return *reinterpret_cast<const decltype(type)*>(column.at(row(i))); };
+    if (feature.kind == Keys::whole) {
+      for (i64 i = 0; i < count; ++i) keys[i] = static_cast<i32>(cell(i)) - feature.middle;
+    } else {
+      for (i64 i = 0; i < count; ++i) keys[i] = key_of_cell(cell(i));
     }
   });
 }
@@ -117,6 +120,42 @@ struct FewValues {
   }
 };
 
+// The range of a column as long as it holds whole numbers that 16 bits can tell apart.
+struct WholeNumbers {
+  float least = kLimit, most = -kLimit;
+  bool others = false;
+
+  // Rows without gaps.
+  void see(const Column& column, i64 begin, i64 end) {
+    if (others) return;
+    with_cell_type(column, [&](auto type) {
+      float low = least, high = most;
+      bool is_other = false;
+      for (i64 row = begin; row < end; ++row) {
+        const float x = static_cast<float>(*reinterpret_cast<const decltype(type)*>(column.at(row)));
+        low = std::min(low, x);
+        high = std::max(high, x);
+        is_other |= (x + kRound) - kRound != x;
+      }
+      least = low;
+      most = high;
+      others = is_other || !(low >= -kLimit && high <= kLimit);
+    });
+  }
+  void see(double x) { see({&x, 0, ColumnType::f64}, 0, 1); }
+  void join(const WholeNumbers& other) {
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+    others |= other.others;
+  }
+  bool are_all() const { return !others && most - least < 65536; }
+  i32 middle() const { return are_all() ? static_cast<i32>(least) + 32768 : 0; }
+
+ private:
+  static constexpr float kLimit = 0x1p21f;  // sums with the next leave no room for fractions below
+  static constexpr float kRound = 0x1.8p23f;
+};
+
 void make_binary(RowFeature& feature, const FewValues& two) {
   const auto [low, high] = std::minmax(two.value[0], two.value[1]);
   feature.is_binary = true;
@@ -131,6 +170,8 @@ void make_binary(RowFeature& feature, const FewValues& two) {
     case Keys::ranks:
       feature.values = {low, high};
       feature.bin_end = {0, 1};
+      break;
+    case Keys::whole: break;  // not before it is known that there are more values
   }
 }
 
@@ -159,6 +200,10 @@ struct BinSearch {
 i32 RowFeature::last_left(double t, bool closed) const {
   if (t == kInf) return kGapKey - 1;
   if (kind == Keys::codes) return static_cast<i32>(std::floor(t));
+  if (kind == Keys::whole) {
+    const double last = closed ? std::floor(t) : std::ceil(t) - 1;
+    return static_cast<i32>(std::clamp(last - middle, -0x1p30, 0x1p30));
+  }
   if (kind == Keys::ranks) {
     const auto at = closed ? std::upper_bound(values.begin(), values.end(), t)
                            : std::lower_bound(values.begin(), values.end(), t);
@@ -188,7 +233,11 @@ void RowMatrix::allocate() {
     memory = Memory(static_cast<std::size_t>(n_rows_ * bytes_per_row));
     return memory.data();
   };
-  keys_ = static_cast<i32*>(reserve(key_memory_, w * static_cast<i64>(sizeof(i32))));
+  if (are_short_) {
+    short_keys_ = static_cast<i16*>(reserve(key_memory_, w * static_cast<i64>(sizeof(i16))));
+  } else {
+    keys_ = static_cast<i32*>(reserve(key_memory_, w * static_cast<i64>(sizeof(i32))));
+  }
   bins_ = static_cast<u8*>(reserve(bin_memory_, bin_step_));
   columns_ = static_cast<u8*>(reserve(column_memory_, w));
   if (bit_step_) {
@@ -202,6 +251,7 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) 
   struct Found {
     bool gap = false, wide = false;
     FewValues values;
+    WholeNumbers whole;
   };
   std::vector<std::vector<Found>> found(std::max(1, n_threads), std::vector<Found>(features.size()));
   parallel_for(tiles, n_threads, [&](i64 tile, int t) {
@@ -221,9 +271,12 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) 
           }
         }
       });
-      found[t][f].gap |= gap;
-      found[t][f].wide |= wide;
-      if (!gap) found[t][f].values.see(column, tile * kTile, end);
+      Found& all = found[t][f];
+      all.gap |= gap;
+      all.wide |= wide;
+      if (!gap) all.values.see(column, tile * kTile, end);
+      // Two values need no look at all rows.
+      if (!all.gap && !all.wide && all.values.n > 2) all.whole.see(column, tile * kTile, end);
     }
   });
   for (std::size_t f = 0; f < features.size(); ++f) {
@@ -232,12 +285,25 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) 
       all.gap |= of_thread[f].gap;
       all.wide |= of_thread[f].wide;
       all.values.join(of_thread[f].values);
+      all.whole.join(of_thread[f].whole);
+      for (i32 i = 0; i < std::min(of_thread[f].values.n, 2); ++i) {
+        all.whole.see(of_thread[f].values.value[i]);
+      }
     }
     features[f].has_gaps = all.gap;
     features[f].kind = table[features[f].column].type == ColumnType::code ? Keys::codes
                        : all.wide                                          ? Keys::ranks
                                                                            : Keys::floats;
     if (!all.gap && all.values.n == 2) make_binary(features[f], all.values);
+    if (features[f].is_binary) continue;
+    features[f].middle = all.whole.middle();
+    const bool fits = features[f].kind != Keys::codes || all.whole.most < 32768;
+    are_short_ &= !all.gap && !all.wide && all.whole.are_all() && fits;
+  }
+  for (RowFeature& f : features) {
+    const bool is_whole = are_short_ && !f.is_binary && f.kind == Keys::floats;
+    if (is_whole) f.kind = Keys::whole;
+    if (!is_whole) f.middle = 0;
   }
   const auto end = std::stable_partition(features.begin(), features.end(),
                                          [](const RowFeature& f) { return !f.is_binary; });
@@ -279,7 +345,7 @@ void RowMatrix::make_bins(const std::vector<Column>& table, int n_threads) {
       rank_values(column, static_cast<i32>(f), b.ranks);
       for (i64 i = 0; i < count; ++i) b.keys[i] = keys_[sample[i] * width() + f];
     } else {
-      read_keys(column, count, [&](i64 i) { return sample[i]; }, b.keys.data());
+      read_keys(feature, column, count, [&](i64 i) { return sample[i]; }, b.keys.data());
     }
     std::erase(b.keys, kGapKey);
     sort_keys(b.keys, b.items, b.other);
@@ -333,12 +399,15 @@ void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
     fill_bits(table, start, count);
     i32 keys[kTile];
     for (i32 f = 0; f < w; ++f) {
-      i32* own = keys_ + start * w + f;
       if (features[f].kind == Keys::ranks) {
-        for (i64 i = 0; i < count; ++i) keys[i] = own[i * w];
+        for (i64 i = 0; i < count; ++i) keys[i] = keys_[(start + i) * w + f];
       } else {
-        read_keys(table[features[f].column], count, [&](i64 i) { return start + i; }, keys);
-        for (i64 i = 0; i < count; ++i) own[i * w] = keys[i];
+        read_keys(features[f], table[features[f].column], count, [&](i64 i) { return start + i; }, keys);
+        if (are_short_) {
+          for (i64 i = 0; i < count; ++i) short_keys_[(start + i) * w + f] = static_cast<i16>(keys[i]);
+        } else {
+          for (i64 i = 0; i < count; ++i) keys_[(start + i) * w + f] = keys[i];
+        }
       }
       u8* bins = columns_ + f * n_rows_ + start;
       search[f].run(keys, count, bins);

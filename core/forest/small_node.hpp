@@ -33,7 +33,7 @@ class SmallNode {
     n_all_ = n;
     for (i64 i = 0; i < n; ++i) {
       const u32 id = id_[i] = block.ids[begin + i];
-      keys_[i] = block.rows.keys(id);
+      place_of_[i] = block.rows.key_place(id);
       label_[i] = static_cast<u8>(block.target.label[id]);
       count_[i] = block.target.count[id];
       token_[i] = token(count_[i], label_[i] > 0);
@@ -70,17 +70,17 @@ class SmallNode {
   // The best cut of a feature that is kept by row and has no gaps.
   Cut best_cut(i32 slot) {
     if (block_->rows.is_bit(slot)) return bit_cut(slot);
-    if (is_pair()) return pair_cut(keys_[row_[0]][slot], keys_[row_[1]][slot]);
+    if (is_pair()) return pair_cut(key(0, slot), key(1, slot));
     if (!has_tokens_) make_tokens();
     PairCuts pairs(s_, n_, words_, top_);
-    auto key = [&](i64 i) { return keys_[row_[i]][slot]; };
+    auto keys = [&](i64 i) { return key(i, slot); };
     if (n_classes_ == 2) {
-      return pairs.best(key, two_classes(), [&] {
+      return pairs.best(keys, two_classes(), [&] {
         const TwoClassTotals totals{totals_.all, s_.pair_totals[1]};
         return score_packed(s_.sums.data(), n_, totals, s_.score.data());
       });
     }
-    return pairs.best(key, ClassGain(totals_), [&] {
+    return pairs.best(keys, ClassGain(totals_), [&] {
       return score_class_bytes(s_.sums.data(), PairCuts::kStep, n_, totals_, s_.score.data());
     });
   }
@@ -94,9 +94,9 @@ class SmallNode {
     }
     Bits above;
     for (i64 i = 0; i < n_; ++i) {
-      const i32 key = keys_[row_[i]][slot];
-      above.add(row_[i], key > last);
-      next.see(key, key > last);
+      const i32 here = key(i, slot);
+      above.add(row_[i], here > last);
+      next.see(here, here > last);
     }
     return above;
   }
@@ -161,6 +161,12 @@ class SmallNode {
   i32 weight() const { return static_cast<i32>(totals_.all); }
 
  private:
+  // The key of the i-th row of the node.
+  i32 key(i64 i, i32 slot) const {
+    const i64 at = place_of_[row_[i]] + slot;
+    return block_->rows.short_data ? block_->rows.short_data[at] : block_->rows.key_data[at];
+  }
+
   // A row's count in one half, and in the other if it is of the second class.
   static i32 token(i32 count, bool is_second) { return count | (is_second ? count << 16 : 0); }
   static i32 ones_of(i32 tokens) { return tokens >> 16; }
@@ -257,7 +263,7 @@ class SmallNode {
   // The subtree's rows.
   i64 n_all_ = 0;
   u32 id_[kMaxRows];
-  const i32* keys_[kMaxRows];
+  i64 place_of_[kMaxRows];  // of their keys
   u8 label_[kMaxRows], count_[kMaxRows];
   i32 token_[kMaxRows];  // of two classes
   std::vector<u64> bits_;  // words of rows, or of features
