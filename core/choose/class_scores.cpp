@@ -6,16 +6,6 @@
 namespace treewright {
 namespace {
 
-struct ClassScore {
-  double all, squares;
-
-  // squares: Σ Lₖ², products: Σ Sₖ Lₖ.
-  __attribute__((always_inline)) Four operator()(Four w, Four left, Four products) const {
-    const Four right = squares - 2.0 * products + left, rest = all - w, both = w * rest;
-    return pick(both > 0.0, (left * rest + right * w) / both, Four{} - 1.0);
-  }
-};
-
 // The sums of the parts of each of four.
 __attribute__((always_inline)) inline Four sums_of(Four a, Four b, Four c, Four d) {
   const Four ab = shuffle<0, 4, 2, 6>(a, b) + shuffle<1, 5, 3, 7>(a, b);

@@ -5,6 +5,7 @@
 
 #include "../simd.hpp"
 #include "../types.hpp"
+#include "two_class_scores.hpp"
 
 namespace treewright {
 
@@ -32,5 +33,24 @@ __attribute__((always_inline)) static inline double best_score(i64 n, double* sc
 __attribute__((always_inline)) static inline Four four(const i32* numbers) {
   return __builtin_convertvector(*reinterpret_cast<const FourKeys*>(numbers), Four);
 }
+
+// Scores of four cuts: see class_scores.hpp and two_class_scores.hpp.
+
+struct ClassScore {
+  double all, squares;
+
+  // squares: Σ Lₖ², products: Σ Sₖ Lₖ.
+  __attribute__((always_inline)) Four operator()(Four w, Four left, Four products) const {
+    const Four right = squares - 2.0 * products + left, rest = all - w, both = w * rest;
+    return pick(both > 0.0, (left * rest + right * w) / both, Four{} - 1.0);
+  }
+};
+
+struct TwoClassScore : TwoClassTotals {
+  __attribute__((always_inline)) Four operator()(Four w, Four a) const {
+    const Four d = all * a - w * ones, product = w * (all - w);
+    return pick(product > 0.0, d * d / product, Four{} - 1.0);
+  }
+};
 
 }  // namespace treewright

@@ -24,14 +24,6 @@ __attribute__((always_inline)) inline void pair_block(const i32* keys, const i32
   for (int v = 0; v < V; ++v) *reinterpret_cast<Wide*>(sums + 8 * v) = sum[v];
 }
 
-struct TwoClassScore : TwoClassTotals {
-
-  __attribute__((always_inline)) Four operator()(Four w, Four a) const {
-    const Four d = all * a - w * ones, product = w * (all - w);
-    return pick(product > 0.0, d * d / product, Four{} - 1.0);
-  }
-};
-
 }  // namespace
 
 TREEWRIGHT_WIDE

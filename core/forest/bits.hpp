@@ -27,24 +27,35 @@ inline void each_bit(u64 bits, F&& f) {
   for (; bits; bits &= bits - 1) f(std::countr_zero(bits));
 }
 
-// A set of up to 128 things.
+// A set of up to 192 things.
 struct Bits {
-  u64 low = 0, high = 0;
+  static constexpr int kWords = 3;
+  u64 word[kWords] = {};
 
   static Bits first(i64 n) {
-    return {n < 64 ? (u64{1} << n) - 1 : ~u64{0}, n > 64 ? ~u64{0} >> (128 - n) : 0};
+    Bits out;
+    for (int w = 0; w < kWords; ++w) {
+      const i64 here = n - 64 * w;
+      out.word[w] = here >= 64 ? ~u64{0} : here > 0 ? (u64{1} << here) - 1 : 0;
+    }
+    return out;
   }
-  void add(u32 i, bool is_in = true) { (i < 64 ? low : high) |= u64{is_in} << i % 64; }
-  Bits operator&(const Bits& o) const { return {low & o.low, high & o.high}; }
-  Bits operator|(const Bits& o) const { return {low | o.low, high | o.high}; }
-  Bits without(const Bits& o) const { return {low & ~o.low, high & ~o.high}; }
+  void add(u32 i, bool is_in = true) { word[i / 64] |= u64{is_in} << i % 64; }
+  Bits operator&(const Bits& o) const {
+    return {{word[0] & o.word[0], word[1] & o.word[1], word[2] & o.word[2]}};
+  }
+  Bits operator|(const Bits& o) const {
+    return {{word[0] | o.word[0], word[1] | o.word[1], word[2] | o.word[2]}};
+  }
+  Bits without(const Bits& o) const {
+    return {{word[0] & ~o.word[0], word[1] & ~o.word[1], word[2] & ~o.word[2]}};
+  }
   bool operator==(const Bits& o) const = default;
-  bool empty() const { return !(low | high); }
-  i32 count() const { return std::popcount(low) + std::popcount(high); }
+  bool empty() const { return !(word[0] | word[1] | word[2]); }
+  i32 count() const { return std::popcount(word[0]) + std::popcount(word[1]) + std::popcount(word[2]); }
   template <class F>
   void each(F&& f) const {
-    each_bit(low, f);
-    each_bit(high, [&](int i) { f(64 + i); });
+    for (int w = 0; w < kWords; ++w) each_bit(word[w], [&](int i) { f(64 * w + i); });
   }
 };
 

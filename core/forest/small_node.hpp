@@ -8,6 +8,7 @@
 
 #include "../choose/class_scores.hpp"
 #include "../choose/row_search.hpp"
+#include "../choose/short_scores.hpp"
 #include "../choose/table_scan.hpp"
 #include "bits.hpp"
 
@@ -15,10 +16,16 @@ namespace treewright {
 
 class SmallNode {
  public:
-  static constexpr i64 kMaxRows = kMaxPairs;
-  static constexpr i64 kMaxWeight = 255;  // sums are bytes
+  static constexpr i64 kMaxRows = kMaxShortRows;
+  static_assert(kMaxRows <= 64 * Bits::kWords);
 
-  explicit SmallNode(const Problem& p) : p_(p) {}
+  explicit SmallNode(const Problem& p) : p_(p), is_short_(p.rows->has_short_keys()) {
+    // Between the two limits the growth loop sorts, or looks into bins where every cut counts.
+    if (!is_short_ || p.exact_rows) max_rows_ = kMaxPairs;
+    if (!is_short_) max_weight_ = 255;  // sums are bytes
+  }
+
+  bool takes(i64 n_rows, i64 weight) const { return n_rows <= max_rows_ && weight <= max_weight_; }
 
   // The categories of a feature at a node.
   struct Categories {
@@ -38,7 +45,9 @@ class SmallNode {
       count_[i] = block.target.count[id];
       token_[i] = token(count_[i], label_[i] > 0);
     }
-    bits_.resize(block.rows.bit_step * 128);
+    std::fill_n(of_class_, p_.targets.n_classes, Bits{});
+    for (i64 i = 0; i < n; ++i) of_class_[label_[i]].add(static_cast<u32>(i));
+    bits_.resize(block.rows.bit_step * kMaxRows);
     is_read_.assign(block.rows.bit_step, 0);
     return Bits::first(n);
   }
@@ -48,13 +57,14 @@ class SmallNode {
     rows_ = rows;
     stats_ = stats;
     n_ = 0;
-    rows.each([&](int i) { row_[n_++] = static_cast<u8>(i); });
     n_classes_ = 0;
-    i64 left[kMaxByteClasses + 1];
+    i64 left[kMaxByteClasses];
     for (i32 k = 0; k < p_.targets.n_classes; ++k) {
+      if (!stats[k]) continue;
+      (rows & of_class_[k]).each([&](int i) { row_[n_++] = static_cast<u8>(i); });
       place_[k] = static_cast<u8>(n_classes_);
-      left[n_classes_] = stats[k];
-      n_classes_ += stats[k] > 0;
+      class_end_[n_classes_] = static_cast<i32>(n_);
+      left[n_classes_++] = stats[k];
     }
     totals_.set(left, n_classes_);
     top_ = -1;
@@ -71,6 +81,7 @@ class SmallNode {
   Cut best_cut(i32 slot) {
     if (block_->rows.is_bit(slot)) return bit_cut(slot);
     if (is_pair()) return pair_cut(key(0, slot), key(1, slot));
+    if (is_short_) return short_cut(slot);
     if (!has_tokens_) make_tokens();
     PairCuts pairs(s_, n_, words_, top_);
     auto keys = [&](i64 i) { return key(i, slot); };
@@ -193,18 +204,18 @@ class SmallNode {
   Bits bit_column(i32 slot) {
     const RowCells& cells = block_->rows;
     const i64 bit = slot - cells.key_step, w = bit / 64;
-    u64* words = bits_.data() + w * 128;
-    const i64 n_words = n_all_ > 64 ? 128 : n_all_ > kFew ? 64 : 0;  // to be turned
+    u64* words = bits_.data() + w * kMaxRows;
+    const i64 n_words = n_all_ > kFew ? (n_all_ + 63) / 64 * 64 : 0;  // to be turned
     if (!is_read_[w]) {
       for (i64 i = 0; i < n_all_; ++i) words[i] = cells.bit_data[id_[i] * cells.bit_step + w];
       for (i64 i = n_all_; i < n_words; ++i) words[i] = 0;
       for (i64 i = 0; i < n_words; i += 64) transpose_bits(words + i);
       is_read_[w] = 1;
     }
-    if (n_words) return {words[bit % 64], n_words > 64 ? words[64 + bit % 64] : 0};
-    u64 column = 0;
-    for (i64 i = 0; i < n_all_; ++i) column |= (words[i] >> bit % 64 & 1) << i;
-    return {column, 0};
+    Bits column;
+    for (i64 i = 0; i < n_words; i += 64) column.word[i / 64] = words[i + bit % 64];
+    for (i64 i = 0; !n_words && i < n_all_; ++i) column.word[0] |= (words[i] >> bit % 64 & 1) << i;
+    return column;
   }
 
   Cut bit_cut(i32 slot) {
@@ -240,6 +251,55 @@ class SmallNode {
     return cut;
   }
 
+  // By keys of 16 bits. Of two classes, the growth loop goes by bins where there are more rows than it
+  // compares by pairs.
+  Cut short_cut(i32 slot) {
+    if (!has_tokens_) {
+      for (i64 i = 0; i < n_; ++i) short_count_[i] = count_[row_[i]];
+      s_.score.resize(kMaxRows + kRoom);
+      has_tokens_ = true;
+    }
+    const RowCells& cells = block_->rows;
+    if (n_ > kMaxPairs && n_classes_ == 2) {
+      for (i64 i = 0; i < n_; ++i) short_key_[i] = cells.bins(id_[row_[i]])[slot];
+      Cut cut = scored_cut();
+      cut.key = p_.rows->features[slot].bin_end[cut.key];
+      if (cut.found) return cut;
+    }
+    for (i64 i = 0; i < n_; ++i) short_key_[i] = cells.short_data[place_of_[row_[i]] + slot];
+    return scored_cut();
+  }
+
+  // The best of the cuts behind each key of short_key_.
+  Cut scored_cut() {
+    const ShortRows rows{short_key_, short_count_, n_, class_end_};
+    double* score = s_.score.data();
+    if (n_classes_ == 2) {
+      const double best = score_short_pairs(rows, {totals_.all, s_.pair_totals[1]}, score);
+      return best_of_scores(best, two_classes());
+    }
+    return best_of_scores(score_short_classes(rows, n_classes_, totals_, score), ClassGain(totals_));
+  }
+
+  template <class Sums>
+  Cut best_of_scores(double best, const Sums& sums) {
+    Cut cut;
+    cut.constant = best < 0;
+    cut.found = best >= 0;
+    cut.gain = sums.gain(best);
+    cut.scale = sums.scale();
+    // One that an earlier feature beats anyway need not say where it lies.
+    if (best < top_ || !cut.found) return cut;
+    top_ = best;
+    const double bar = best * (1 - Sums::tie);
+    i32 least = std::numeric_limits<i16>::max();
+    for (i64 i = 0; i < n_; ++i) {
+      least = std::min(least, s_.score[i] >= bar ? i32{short_key_[i]} : least);
+    }
+    cut.key = least;
+    return cut;
+  }
+
   // Class and count of each row: two halves, or a byte of one of several words per class.
   void make_tokens() {
     has_tokens_ = true;
@@ -259,6 +319,8 @@ class SmallNode {
   }
 
   const Problem& p_;
+  bool is_short_;  // the keys
+  i64 max_rows_ = kMaxRows, max_weight_ = kMaxShortWeight;
   const Block* block_ = nullptr;
   // The subtree's rows.
   i64 n_all_ = 0;
@@ -266,13 +328,16 @@ class SmallNode {
   i64 place_of_[kMaxRows];  // of their keys
   u8 label_[kMaxRows], count_[kMaxRows];
   i32 token_[kMaxRows];  // of two classes
+  Bits of_class_[kMaxByteClasses];
   std::vector<u64> bits_;  // words of rows, or of features
   std::vector<u8> is_read_;
   // The node's.
   Bits rows_;
   const i64* stats_ = nullptr;
   i64 n_ = 0, words_ = 0;
-  u8 row_[kMaxRows], place_[kMaxByteClasses];
+  u8 row_[kMaxRows], place_[kMaxByteClasses];  // in the order of classes; those that are left
+  i32 class_end_[kMaxByteClasses];
+  i16 short_key_[kMaxRows + kRoom], short_count_[kMaxRows];
   i32 n_classes_ = 0;
   RowScratch s_;
   ClassTotals totals_{s_.pair_totals};

@@ -18,7 +18,7 @@ class RowsAsBits : public SmallSubtree {
       : p_(p), gain_unit_(gain_unit), node_(p), is_constant_(p.n_features(), 0) {}
 
   bool takes(const Pending& node, const i64* stats) const override {
-    return node.size() <= SmallNode::kMaxRows && p_.weight_of(stats) <= SmallNode::kMaxWeight;
+    return node_.takes(node.size(), p_.weight_of(stats));
   }
 
   void grow(const Pending& root, NodeList& list) override {
