@@ -27,35 +27,47 @@ inline void each_bit(u64 bits, F&& f) {
   for (; bits; bits &= bits - 1) f(std::countr_zero(bits));
 }
 
-// A set of up to 192 things.
+// A set of up to 64 things per word.
+template <int Words>
 struct Bits {
-  static constexpr int kWords = 3;
-  u64 word[kWords] = {};
+  u64 word[Words] = {};
 
   static Bits first(i64 n) {
     Bits out;
-    for (int w = 0; w < kWords; ++w) {
+    for (int w = 0; w < Words; ++w) {
       const i64 here = n - 64 * w;
       out.word[w] = here >= 64 ? ~u64{0} : here > 0 ? (u64{1} << here) - 1 : 0;
     }
     return out;
   }
-  void add(u32 i, bool is_in = true) { word[i / 64] |= u64{is_in} << i % 64; }
+  void add(u32 i, bool is_in = true) { word[Words > 1 ? i / 64 : 0] |= u64{is_in} << i % 64; }
   Bits operator&(const Bits& o) const {
-    return {{word[0] & o.word[0], word[1] & o.word[1], word[2] & o.word[2]}};
+    return joined(o, [](u64 a, u64 b) { return a & b; });
   }
   Bits operator|(const Bits& o) const {
-    return {{word[0] | o.word[0], word[1] | o.word[1], word[2] | o.word[2]}};
+    return joined(o, [](u64 a, u64 b) { return a | b; });
   }
   Bits without(const Bits& o) const {
-    return {{word[0] & ~o.word[0], word[1] & ~o.word[1], word[2] & ~o.word[2]}};
+    return joined(o, [](u64 a, u64 b) { return a & ~b; });
   }
   bool operator==(const Bits& o) const = default;
-  bool empty() const { return !(word[0] | word[1] | word[2]); }
-  i32 count() const { return std::popcount(word[0]) + std::popcount(word[1]) + std::popcount(word[2]); }
+  bool empty() const { return *this == Bits{}; }
+  i32 count() const {
+    i32 n = 0;
+    for (const u64 w : word) n += std::popcount(w);
+    return n;
+  }
   template <class F>
   void each(F&& f) const {
-    for (int w = 0; w < kWords; ++w) each_bit(word[w], [&](int i) { f(64 * w + i); });
+    for (int w = 0; w < Words; ++w) each_bit(word[w], [&](int i) { f(64 * w + i); });
+  }
+
+ private:
+  template <class F>
+  Bits joined(const Bits& o, F&& f) const {
+    Bits out;
+    for (int w = 0; w < Words; ++w) out.word[w] = f(word[w], o.word[w]);
+    return out;
   }
 };
 

@@ -14,14 +14,17 @@
 
 namespace treewright {
 
+// Of up to 64 rows per word.
+template <int Words>
 class SmallNode {
  public:
-  static constexpr i64 kMaxRows = kMaxShortRows;
-  static_assert(kMaxRows <= 64 * Bits::kWords);
+  static constexpr i64 kMaxRows = 64 * Words;
+  static_assert(kMaxRows <= kMaxShortRows);
+  using Rows = Bits<Words>;
 
   explicit SmallNode(const Problem& p) : p_(p), is_short_(p.rows->has_short_keys()) {
     // Between the two limits the growth loop sorts, or looks into bins where every cut counts.
-    if (!is_short_ || p.exact_rows) max_rows_ = kMaxPairs;
+    if (!is_short_ || p.exact_rows) max_rows_ = std::min(kMaxRows, kMaxPairs);
     if (!is_short_) max_weight_ = 255;  // sums are bytes
   }
 
@@ -31,41 +34,42 @@ class SmallNode {
   struct Categories {
     RateOrder by_rate;
     u64 seen[4];  // bits of their codes
-    Bits gaps;    // rows
+    Rows gaps;    // rows
   };
 
   // Reads the rows of a subtree; returns their bits.
-  Bits load(const Block& block, i64 begin, i64 n) {
+  Rows load(const Block& block, const u32* ids, i64 n) {
     block_ = &block;
     n_all_ = n;
     for (i64 i = 0; i < n; ++i) {
-      const u32 id = id_[i] = block.ids[begin + i];
+      const u32 id = id_[i] = ids[i];
       place_of_[i] = block.rows.key_place(id);
       label_[i] = static_cast<u8>(block.target.label[id]);
       count_[i] = block.target.count[id];
       token_[i] = token(count_[i], label_[i] > 0);
     }
-    std::fill_n(of_class_, p_.targets.n_classes, Bits{});
+    std::fill_n(of_class_, p_.targets.n_classes, Rows{});
     for (i64 i = 0; i < n; ++i) of_class_[label_[i]].add(static_cast<u32>(i));
     bits_.resize(block.rows.bit_step * kMaxRows);
     is_read_.assign(block.rows.bit_step, 0);
-    return Bits::first(n);
+    return Rows::first(n);
   }
 
   // Turns to a node.
-  void enter(const Bits& rows, const i64* stats) {
+  void enter(const Rows& rows, const i64* stats) {
     rows_ = rows;
     stats_ = stats;
     n_ = 0;
     n_classes_ = 0;
-    i64 left[kMaxByteClasses];
+    i64 left[kMaxByteClasses + 1];
     for (i32 k = 0; k < p_.targets.n_classes; ++k) {
-      if (!stats[k]) continue;
-      (rows & of_class_[k]).each([&](int i) { row_[n_++] = static_cast<u8>(i); });
       place_[k] = static_cast<u8>(n_classes_);
-      class_end_[n_classes_] = static_cast<i32>(n_);
-      left[n_classes_++] = stats[k];
+      class_end_[n_classes_] = static_cast<i32>(n_);  // its begin for now
+      left[n_classes_] = stats[k];
+      n_ += (rows & of_class_[k]).count();
+      n_classes_ += stats[k] > 0;
     }
+    rows.each([&](int i) { row_[class_end_[place_[label_[i]]]++] = static_cast<u8>(i); });
     totals_.set(left, n_classes_);
     top_ = -1;
     has_tokens_ = false;
@@ -97,13 +101,13 @@ class SmallNode {
   }
 
   // The rows above a cut, and the keys next to it.
-  Bits rows_above(i32 slot, i32 last, NextToCut& next) {
+  Rows rows_above(i32 slot, i32 last, NextToCut& next) {
     if (block_->rows.is_bit(slot)) {
       const std::vector<i32>& ends = p_.rows->features[slot].bin_end;
       next = {ends[0], ends[1]};
       return rows_ & bit_column(slot);
     }
-    Bits above;
+    Rows above;
     for (i64 i = 0; i < n_; ++i) {
       const i32 here = key(i, slot);
       above.add(row_[i], here > last);
@@ -143,9 +147,9 @@ class SmallNode {
   }
 
   // The rows whose code has branch 1; gaps are not among them.
-  Bits rows_of(const FeatureInfo& info, const u8* branch) const {
+  Rows rows_of(const FeatureInfo& info, const u8* branch) const {
     const u8* code = block_->codes[info.slot];
-    Bits right;
+    Rows right;
     for (i64 i = 0; i < n_; ++i) {
       const u32 r = row_[i], c = code[id_[r]];
       right.add(r, c < info.n_codes && branch[c]);
@@ -158,7 +162,7 @@ class SmallNode {
     i32 n = 0, weight = 0;
     i32 stats[kMaxByteClasses];
   };
-  Sum sum_of(const Bits& rows) const {
+  Sum sum_of(const Rows& rows) const {
     Sum sum;
     std::fill_n(sum.stats, p_.n_stats, 0);
     rows.each([&](int i) {
@@ -168,6 +172,7 @@ class SmallNode {
     });
     return sum;
   }
+  u32 id(int row) const { return id_[row]; }  // of the subtree
   i32 size() const { return static_cast<i32>(n_); }
   i32 weight() const { return static_cast<i32>(totals_.all); }
 
@@ -201,7 +206,7 @@ class SmallNode {
   }
 
   // The rows of the subtree that have the larger value of a binary feature.
-  Bits bit_column(i32 slot) {
+  Rows bit_column(i32 slot) {
     const RowCells& cells = block_->rows;
     const i64 bit = slot - cells.key_step, w = bit / 64;
     u64* words = bits_.data() + w * kMaxRows;
@@ -212,14 +217,14 @@ class SmallNode {
       for (i64 i = 0; i < n_words; i += 64) transpose_bits(words + i);
       is_read_[w] = 1;
     }
-    Bits column;
+    Rows column;
     for (i64 i = 0; i < n_words; i += 64) column.word[i / 64] = words[i + bit % 64];
     for (i64 i = 0; !n_words && i < n_all_; ++i) column.word[0] |= (words[i] >> bit % 64 & 1) << i;
     return column;
   }
 
   Cut bit_cut(i32 slot) {
-    const Bits right = rows_ & bit_column(slot);
+    const Rows right = rows_ & bit_column(slot);
     Cut cut;
     cut.constant = right.empty() || right == rows_;
     if (cut.constant) return cut;
@@ -328,15 +333,15 @@ class SmallNode {
   i64 place_of_[kMaxRows];  // of their keys
   u8 label_[kMaxRows], count_[kMaxRows];
   i32 token_[kMaxRows];  // of two classes
-  Bits of_class_[kMaxByteClasses];
+  Rows of_class_[kMaxByteClasses];
   std::vector<u64> bits_;  // words of rows, or of features
   std::vector<u8> is_read_;
   // The node's.
-  Bits rows_;
+  Rows rows_;
   const i64* stats_ = nullptr;
   i64 n_ = 0, words_ = 0;
   u8 row_[kMaxRows], place_[kMaxByteClasses];  // in the order of classes; those that are left
-  i32 class_end_[kMaxByteClasses];
+  i32 class_end_[kMaxByteClasses + 1];
   i16 short_key_[kMaxRows + kRoom], short_count_[kMaxRows];
   i32 n_classes_ = 0;
   RowScratch s_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <utility>
 
 #include "../children.hpp"
@@ -12,24 +13,53 @@
 namespace treewright {
 namespace {
 
-class RowsAsBits : public SmallSubtree {
+struct SubtreeRoot {
+  const Block* block;
+  const u32* ids;  // instances of the block
+  i64 n_rows;
+  const i32* features;
+  i32 n_features;
+  u64 path;
+  i64 record;
+  i32 depth;
+};
+
+// Stands where nothing is below.
+struct Nothing {
+  Nothing(const Problem&, double) {}
+  void grow(const SubtreeRoot&, NodeList&) {}
+};
+
+// Subtrees of up to 64 rows per word.
+template <int Words>
+class RowsAsBits {
  public:
+  using Node = SmallNode<Words>;
+  using Rows = typename Node::Rows;
+
   RowsAsBits(const Problem& p, double gain_unit)
-      : p_(p), gain_unit_(gain_unit), node_(p), is_constant_(p.n_features(), 0) {}
+      : p_(p), gain_unit_(gain_unit), node_(p), is_constant_(p.n_features(), 0), below_(p, gain_unit) {}
 
-  bool takes(const Pending& node, const i64* stats) const override {
-    return node_.takes(node.size(), p_.weight_of(stats));
-  }
+  bool takes(i64 n_rows, i64 weight) const { return node_.takes(n_rows, weight); }
 
-  void grow(const Pending& root, NodeList& list) override {
-    active_.assign(root.active->begin(), root.active->end());
-    const Bits rows = node_.load(*root.block, root.begin, root.size());
-    stack_.push_back({rows, root.path, root.record, root.depth, 0,
-                      static_cast<i32>(root.active->size())});
+  // The subtree of a node with some rows of a block and a list of features that may vary.
+  void grow(const SubtreeRoot& root, NodeList& list) {
+    if (Words > 1 && root.n_rows <= kNextRows) return below_.grow(root, list);
+    active_.assign(root.features, root.features + root.n_features);
+    const Rows rows = node_.load(*root.block, root.ids, root.n_rows);
+    stack_.push_back({rows, root.path, root.record, root.depth, 0, root.n_features});
     while (!stack_.empty()) {
       const Open open = stack_.back();
       stack_.pop_back();
       active_.resize(open.first + open.n_active);  // those that wait have lists made before
+      if (Words > 1 && open.rows.count() <= kNextRows) {
+        u32 ids[kNextRows];
+        i64 n = 0;
+        open.rows.each([&](int i) { ids[n++] = node_.id(i); });
+        below_.grow({root.block, ids, n, active_.data() + open.first, open.n_active, open.path,
+                     open.record, open.depth}, list);
+        continue;
+      }
       node_.enter(open.rows, list.stats_of(open.record));
       if (choose(open)) apply(open, list);
     }
@@ -37,7 +67,7 @@ class RowsAsBits : public SmallSubtree {
 
  private:
   struct Open {
-    Bits rows;
+    Rows rows;
     u64 path;
     i64 record;
     i32 depth;
@@ -86,7 +116,7 @@ class RowsAsBits : public SmallSubtree {
   }
 
   void apply(const Open& open, NodeList& list) {
-    Bits right, gaps;
+    Rows right, gaps;
     split_.feature = best_.feature;
     split_.closed = p_.params.closed;
     split_.n_branches = 2;
@@ -98,8 +128,8 @@ class RowsAsBits : public SmallSubtree {
       right = cut_categories(info);
       gaps = best_seen_->gaps;
     }
-    SmallNode::Sum on_right = node_.sum_of(right);
-    const SmallNode::Sum in_gaps = node_.sum_of(gaps);
+    typename Node::Sum on_right = node_.sum_of(right);
+    const typename Node::Sum in_gaps = node_.sum_of(gaps);
     // Gaps go where they gain most, or where most weight goes.
     const bool is_heavier = 2 * on_right.weight > node_.weight() - in_gaps.weight;
     split_.gap_branch = best_.learned_gaps ? !best_.gaps_left : is_heavier;
@@ -116,7 +146,7 @@ class RowsAsBits : public SmallSubtree {
       right = right | gaps;
       on_right.n += in_gaps.n;
     }
-    const Bits rows[2] = {open.rows.without(right), right};
+    const Rows rows[2] = {open.rows.without(right), right};
     const i32 n[2] = {node_.size() - on_right.n, on_right.n};
     bool has_list = false;
     for (int b = 1; b >= 0; --b) {
@@ -131,9 +161,9 @@ class RowsAsBits : public SmallSubtree {
   }
 
   // Completes the split of a feature that is kept by row; the rows on its right.
-  Bits cut_rows(i32 slot) {
+  Rows cut_rows(i32 slot) {
     NextToCut next;
-    const Bits right = node_.rows_above(slot, static_cast<i32>(best_.cut), next);
+    const Rows right = node_.rows_above(slot, static_cast<i32>(best_.cut), next);
     split_.kind = SplitKind::breaks;
     split_.codes.clear();
     split_.branches.clear();
@@ -142,15 +172,15 @@ class RowsAsBits : public SmallSubtree {
   }
 
   // The same of categories.
-  Bits cut_categories(const FeatureInfo& info) {
+  Rows cut_categories(const FeatureInfo& info) {
     split_.kind = SplitKind::codes;
     split_.breaks.clear();
     split_.codes.clear();
     split_.branches.clear();
     const bool only_gaps = best_.kind == CandidateKind::only_gaps;
-    SmallNode::each_code(*best_seen_, [&](u32 c) { branch_[c] = !only_gaps; });
+    Node::each_code(*best_seen_, [&](u32 c) { branch_[c] = !only_gaps; });
     for (i64 i = 0; !only_gaps && i < best_.cut; ++i) branch_[best_seen_->by_rate.order[i].code] = 0;
-    SmallNode::each_code(*best_seen_, [&](u32 c) {
+    Node::each_code(*best_seen_, [&](u32 c) {
       split_.codes.push_back(static_cast<i32>(c));
       split_.branches.push_back(branch_[c]);
     });
@@ -178,15 +208,36 @@ class RowsAsBits : public SmallSubtree {
 
   const Problem& p_;
   double gain_unit_;
-  SmallNode node_;
+  Node node_;
   std::vector<Open> stack_;
   std::vector<i32> active_, constant_, drawn_;
   std::vector<u8> is_constant_;
   i32 first_below_ = 0, n_below_ = 0;
   Candidate best_;
   Split split_;
-  SmallNode::Categories categories_[2], *seen_ = categories_, *best_seen_ = categories_ + 1;
+  typename Node::Categories categories_[2], *seen_ = categories_, *best_seen_ = categories_ + 1;
   u8 branch_[256] = {};
+  // Of nodes for which fewer words are enough: most of them, and one word takes half of the time.
+  static constexpr i64 kNextRows = 64;
+  std::conditional_t<(Words > 1), RowsAsBits<1>, Nothing> below_;
+};
+
+class Subtrees : public SmallSubtree {
+ public:
+  Subtrees(const Problem& p, double gain_unit) : p_(p), trees_(p, gain_unit) {}
+
+  bool takes(const Pending& node, const i64* stats) const override {
+    return trees_.takes(node.size(), p_.weight_of(stats));
+  }
+  void grow(const Pending& root, NodeList& list) override {
+    const std::vector<i32>& active = *root.active;
+    trees_.grow({root.block.get(), root.block->ids + root.begin, root.size(), active.data(),
+                 static_cast<i32>(active.size()), root.path, root.record, root.depth}, list);
+  }
+
+ private:
+  const Problem& p_;
+  RowsAsBits<3> trees_;
 };
 
 // Whether the searches that a small node needs are there.
@@ -213,7 +264,7 @@ bool can_grow(const Problem& p, const Block& root, const Chooser& chooser) {
 std::unique_ptr<SmallSubtree> small_subtrees(const Problem& p, const Block& root,
                                              const Chooser& chooser, double gain_unit) {
   if (!can_grow(p, root, chooser)) return nullptr;
-  return std::make_unique<RowsAsBits>(p, gain_unit);
+  return std::make_unique<Subtrees>(p, gain_unit);
 }
 
 }  // namespace treewright
