@@ -1,11 +1,13 @@
 #include "row_matrix.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "../philox.hpp"
 #include "../sort.hpp"
 #include "../threads.hpp"
 #include "bits.hpp"
+#include "column_values.hpp"
 
 namespace treewright {
 namespace {
@@ -18,16 +20,6 @@ using Keys = RowFeature::Keys;
 i32 key_of_cell(float x) { return x != x ? kGapKey : float_key(x); }
 i32 key_of_cell(double x) { return key_of_cell(static_cast<float>(x)); }
 i32 key_of_cell(i32 code) { return code < 0 ? kGapKey : code; }
-
-// Calls f with a value of the type of a column's cells.
-template <class F>
-void with_cell_type(const Column& column, F&& f) {
-  switch (column.type) {
-    case ColumnType::f32: f(float{}); break;
-    case ColumnType::f64: f(double{}); break;
-    case ColumnType::code: f(i32{}); break;
-  }
-}
 
 // Keys of some rows of a column whose keys are not ranks; row(i) is the i-th.
 template <class Row>
@@ -90,72 +82,6 @@ std::vector<i32> bin_ends(const std::vector<i32>& sorted, bool& are_values) {
   return ends;
 }
 
-// The values of a column as long as they are no more than two.
-struct FewValues {
-  double value[2] = {kInf, kInf};
-  i32 n = 0;  // 3: more
-
-  void see(double x) {
-    if (n > 2 || (n > 0 && x == value[0]) || (n > 1 && x == value[1])) return;
-    if (n < 2) value[n] = x;
-    ++n;
-  }
-  // Rows without gaps.
-  void see(const Column& column, i64 begin, i64 end) {
-    with_cell_type(column, [&](auto type) {
-      using Cell = decltype(type);
-      auto cell = [&](i64 row) { return *reinterpret_cast<const Cell*>(column.at(row)); };
-      i64 row = begin;
-      for (; n < 2 && row < end; ++row) see(static_cast<double>(cell(row)));
-      if (n != 2) return;
-      const Cell first = static_cast<Cell>(value[0]), second = static_cast<Cell>(value[1]);
-      bool other = false;
-      for (; row < end; ++row) other |= (cell(row) != first) & (cell(row) != second);
-      if (other) n = 3;
-    });
-  }
-  void join(const FewValues& other) {
-    for (i32 i = 0; i < std::min(other.n, 2); ++i) see(other.value[i]);
-    if (other.n > 2) n = 3;
-  }
-};
-
-// The range of a column as long as it holds whole numbers that 16 bits can tell apart.
-struct WholeNumbers {
-  float least = kLimit, most = -kLimit;
-  bool others = false;
-
-  // Rows without gaps.
-  void see(const Column& column, i64 begin, i64 end) {
-    if (others) return;
-    with_cell_type(column, [&](auto type) {
-      float low = least, high = most;
-      bool is_other = false;
-      for (i64 row = begin; row < end; ++row) {
-        const float x = static_cast<float>(*reinterpret_cast<const decltype(type)*>(column.at(row)));
-        low = std::min(low, x);
-        high = std::max(high, x);
-        is_other |= (x + kRound) - kRound != x;
-      }
-      least = low;
-      most = high;
-      others = is_other || !(low >= -kLimit && high <= kLimit);
-    });
-  }
-  void see(double x) { see({&x, 0, ColumnType::f64}, 0, 1); }
-  void join(const WholeNumbers& other) {
-    least = std::min(least, other.least);
-    most = std::max(most, other.most);
-    others |= other.others;
-  }
-  bool are_all() const { return !others && most - least < 65536; }
-  i32 middle() const { return are_all() ? static_cast<i32>(least) + 32768 : 0; }
-
- private:
-  static constexpr float kLimit = 0x1p21f;  // sums with the next leave no room for fractions below
-  static constexpr float kRound = 0x1.8p23f;
-};
-
 void make_binary(RowFeature& feature, const FewValues& two) {
   const auto [low, high] = std::minmax(two.value[0], two.value[1]);
   feature.is_binary = true;
@@ -175,15 +101,69 @@ void make_binary(RowFeature& feature, const FewValues& two) {
   }
 }
 
+// The bits of binary features in columns side by side.
+class SideBits {
+ public:
+  SideBits(const std::vector<Column>& table, const SideBySide& side, std::span<const RowFeature> features)
+      : side_(side), high_(side, std::numeric_limits<double>::quiet_NaN()),
+        step_((static_cast<i64>(features.size()) + 63) / 64) {
+    for (i64 bit = 0; side.is_there() && bit < static_cast<i64>(features.size()); ++bit) {
+      const RowFeature& f = features[bit];
+      const i64 from = side.place_of(table[f.column]);
+      high_.set(from, f.value(f.bin_end[1]));
+      const bool goes_on = !runs_.empty() && from % 64 && bit % 64 &&
+                           runs_.back().from + runs_.back().n == from;
+      if (!goes_on) runs_.push_back({from, bit, 0});
+      ++runs_.back().n;
+    }
+  }
+
+  bool is_there() const { return side_.is_there(); }
+
+  void fill(i64 start, i64 count, u64* bits) const {
+    if (!step_) return;
+    std::vector<u64> words(count * side_.n_words());
+    side_.see_equal(start, start + count, high_, words.data());
+    u64* to = bits + start * step_;
+    std::fill_n(to, count * step_, 0);
+    for (const Run& run : runs_) {
+      const u64 mask = ~u64{0} >> (64 - run.n);
+      const u64* from = words.data() + run.from / 64;
+      for (i64 i = 0; i < count; ++i) {
+        to[i * step_ + run.bit / 64] |= (from[i * side_.n_words()] >> run.from % 64 & mask) << run.bit % 64;
+      }
+    }
+  }
+
+ private:
+  // Columns that follow each other in the table and among the bits, within a word of both.
+  struct Run {
+    i64 from, bit, n;
+  };
+  const SideBySide& side_;
+  SideBySide::Cells high_;
+  i64 step_;
+  std::vector<Run> runs_;
+};
+
 // The bin of a key: how many ends lie below it, by a search without branches.
 struct BinSearch {
   i32 ends[256];
+  std::vector<u8> of_whole;  // of whole numbers at once
 
   explicit BinSearch(const RowFeature& feature) {
     std::fill(std::begin(ends), std::end(ends), kGapKey);
     std::copy(feature.bin_end.begin(), feature.bin_end.end() - 1, ends);
+    if (feature.kind != Keys::whole) return;
+    of_whole.resize(65536);
+    for (i32 key = -32768, bin = 0; key < 32768; ++key) {
+      while (ends[bin] < key) ++bin;
+      of_whole[key + 32768] = static_cast<u8>(bin);
+    }
   }
   void run(const i32* keys, i64 count, u8* bins) const {
+    for (i64 i = 0; !of_whole.empty() && i < count; ++i) bins[i] = of_whole[keys[i] + 32768];
+    if (!of_whole.empty()) return;
     for (i64 i = 0; i < count; ++i) {
       const i32 key = keys[i];
       u32 at = 0;
@@ -219,9 +199,10 @@ RowMatrix::RowMatrix(const std::vector<Column>& table, const std::vector<i32>& c
                      int n_threads)
     : features(columns.size()), n_rows_(n_rows) {
   for (std::size_t f = 0; f < columns.size(); ++f) features[f].column = columns[f];
-  look_for_kinds(table, n_threads);
+  const SideBySide side(table, columns);
+  look_for_kinds(table, side, n_threads);
   allocate();
-  fill(table, n_threads);
+  fill(table, side, n_threads);
 }
 
 void RowMatrix::allocate() {
@@ -246,7 +227,7 @@ void RowMatrix::allocate() {
 }
 
 // Which columns are floats, whatever their type, which have gaps and which are binary: these come last.
-void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) {
+void RowMatrix::look_for_kinds(const std::vector<Column>& table, const SideBySide& side, int n_threads) {
   const i64 tiles = (n_rows_ + kTile - 1) / kTile;
   struct Found {
     bool gap = false, wide = false;
@@ -254,14 +235,30 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) 
     WholeNumbers whole;
   };
   std::vector<std::vector<Found>> found(std::max(1, n_threads), std::vector<Found>(features.size()));
+  // Columns whose values are known to a thread need no second look where they lie side by side.
+  struct KnownValues {
+    SideBySide::Cells first, second;
+    std::vector<i64> other;
+  };
+  const SideBySide::Cells none(side, std::numeric_limits<double>::quiet_NaN());
+  std::vector<KnownValues> known(found.size(), {none, none, std::vector<i64>(features.size(), 1)});
   parallel_for(tiles, n_threads, [&](i64 tile, int t) {
-    const i64 end = std::min(n_rows_, (tile + 1) * kTile);
+    const i64 begin = tile * kTile, end = std::min(n_rows_, begin + kTile);
+    KnownValues& k = known[t];
+    if (side.is_there()) {
+      std::fill(k.other.begin(), k.other.end(), 0);
+      side.see_others(begin, end, k.first, k.second, k.other.data());
+    }
     for (std::size_t f = 0; f < features.size(); ++f) {
+      if (!k.other[f]) continue;
       const Column& column = table[features[f].column];
+      Found& all = found[t][f];
+      // Whole numbers are known, and neither gaps nor too wide.
+      if (column.type == ColumnType::f32 && all.values.n > 2 && all.whole.see(column, begin, end)) continue;
       bool gap = false, wide = false;
       with_cell_type(column, [&](auto type) {
         using Cell = decltype(type);
-        for (i64 row = tile * kTile; row < end; ++row) {
+        for (i64 row = begin; row < end; ++row) {
           const Cell x = *reinterpret_cast<const Cell*>(column.at(row));
           if constexpr (std::is_same_v<Cell, i32>) {
             gap |= x < 0;
@@ -271,12 +268,15 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, int n_threads) 
           }
         }
       });
-      Found& all = found[t][f];
       all.gap |= gap;
       all.wide |= wide;
-      if (!gap) all.values.see(column, tile * kTile, end);
+      if (!gap) all.values.see(column, begin, end);
       // Two values need no look at all rows.
-      if (!all.gap && !all.wide && all.values.n > 2) all.whole.see(column, tile * kTile, end);
+      if (!all.gap && !all.wide && all.values.n > 2) all.whole.see(column, begin, end);
+      if (side.is_there() && !all.gap && all.values.n <= 2) {
+        k.first.set(static_cast<i64>(f), all.values.value[0]);
+        k.second.set(static_cast<i64>(f), all.values.value[all.values.n - 1]);
+      }
     }
   });
   for (std::size_t f = 0; f < features.size(); ++f) {
@@ -381,7 +381,7 @@ void RowMatrix::fill_bits(const std::vector<Column>& table, i64 start, i64 count
   }
 }
 
-void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
+void RowMatrix::fill(const std::vector<Column>& table, const SideBySide& side, int n_threads) {
   const i32 w = width();
   make_bins(table, n_threads);
   // Whether the bins of a feature hold one value each, which the sample alone does not tell.
@@ -393,10 +393,11 @@ void RowMatrix::fill(const std::vector<Column>& table, int n_threads) {
     features[f].bin_end.back() = kGapKey - 1;
   }
   std::vector<std::vector<u8>> others(std::max(1, n_threads), std::vector<u8>(w, 0));
-  const std::vector<BinSearch> search(features.begin(), features.end());
+  const std::vector<BinSearch> search(features.begin(), features.begin() + w);
+  const SideBits side_bits(table, side, {features.data() + w, features.size() - w});
   parallel_for((n_rows_ + kTile - 1) / kTile, n_threads, [&](i64 tile, int t) {
     const i64 start = tile * kTile, count = std::min(n_rows_ - start, kTile);
-    fill_bits(table, start, count);
+    side_bits.is_there() ? side_bits.fill(start, count, bits_) : fill_bits(table, start, count);
     i32 keys[kTile];
     for (i32 f = 0; f < w; ++f) {
       if (features[f].kind == Keys::ranks) {

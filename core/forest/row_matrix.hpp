@@ -19,6 +19,7 @@
 #include "../memory.hpp"
 #include "../sort.hpp"
 #include "../types.hpp"
+#include "side_by_side.hpp"
 
 namespace treewright {
 
@@ -95,11 +96,11 @@ class RowMatrix {
   std::vector<RowFeature> features;
 
  private:
-  void look_for_kinds(const std::vector<Column>& table, int n_threads);
+  void look_for_kinds(const std::vector<Column>& table, const SideBySide& side, int n_threads);
   void allocate();
   void make_bins(const std::vector<Column>& table, int n_threads);
   void rank_values(const Column& column, i32 f, SortBuffers& buffers);
-  void fill(const std::vector<Column>& table, int n_threads);
+  void fill(const std::vector<Column>& table, const SideBySide& side, int n_threads);
   void fill_bits(const std::vector<Column>& table, i64 start, i64 count);
 
   i64 n_rows_, bin_step_ = 0, bit_step_ = 0;
