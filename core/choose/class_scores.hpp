@@ -33,8 +33,9 @@ struct ClassGain {
 
 // Both write a score per cut, −1 where a side is empty, and return the largest.
 
-// Cuts behind bin 0, 1, … n − 1, from the weights in each bin, step() of them, and zeros for three bins
-// more. `sums` is a buffer.
+// Cuts behind bin 0, 1, … n − 1, from the weights in each bin, step() of them, and zeros for kMoreBins
+// bins more. `sums` is a buffer.
+constexpr i64 kMoreBins = 7;
 double score_class_bins(const u32* bins, i64 n, const ClassTotals& totals, std::vector<double>& sums,
                         double* score);
 

@@ -156,7 +156,7 @@ struct ManyClassSearch : Search {
     const BinColumn bins = cells.bins_of(slot, n);
     const i64 n_bins = f.n_bins(), step = totals.step();
     const u32* id = ids();
-    s.counts.assign((n_bins + 3) * step, 0);
+    s.counts.assign((n_bins + kMoreBins) * step, 0);
     for (i64 i = 0; i < n; ++i) s.counts[bins[id[i]] * step + t.label[id[i]]] += t.count[id[i]];
     s.score.resize(kMaxBins + kRoom);
     double best = score_class_bins(s.counts.data(), n_bins, totals, s.bin_sums, s.score.data());

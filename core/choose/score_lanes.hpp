@@ -11,6 +11,9 @@ namespace treewright {
 
 using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
 using FourWords = i64 __attribute__((vector_size(32), aligned(8), may_alias));
+using Eight = float __attribute__((vector_size(32), aligned(4), may_alias));
+using FourFloats = float __attribute__((vector_size(16), aligned(4), may_alias));
+using EightInts = i32 __attribute__((vector_size(32), aligned(4), may_alias));
 using FourKeys = i32 __attribute__((vector_size(16), aligned(4), may_alias));
 
 // Where the mask is set a, else b. (Conditional expressions of vectors become jumps.)
@@ -32,6 +35,10 @@ __attribute__((always_inline)) static inline double best_score(i64 n, double* sc
 
 __attribute__((always_inline)) static inline Four four(const i32* numbers) {
   return __builtin_convertvector(*reinterpret_cast<const FourKeys*>(numbers), Four);
+}
+
+__attribute__((always_inline)) static inline Four four(const float* numbers) {
+  return __builtin_convertvector(*reinterpret_cast<const FourFloats*>(numbers), Four);
 }
 
 // Scores of four cuts: see class_scores.hpp and two_class_scores.hpp.

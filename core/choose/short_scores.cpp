@@ -11,9 +11,6 @@ namespace {
 
 using Shorts = i16 __attribute__((vector_size(32), aligned(2), may_alias));
 using EightShorts = i16 __attribute__((vector_size(16), aligned(2), may_alias));
-using EightInts = i32 __attribute__((vector_size(32), aligned(4), may_alias));
-using Eight = float __attribute__((vector_size(32), aligned(4), may_alias));
-using FourFloats = float __attribute__((vector_size(16), aligned(4), may_alias));
 
 // What the rows begin … end − 1 weigh that lie at or below each of 16·V keys.
 template <int V>
@@ -29,10 +26,6 @@ __attribute__((always_inline)) inline void weigh(const ShortRows& rows, i64 begi
 __attribute__((always_inline)) inline Eight half(const Shorts& sums, int which) {
   const EightShorts part = reinterpret_cast<const EightShorts*>(&sums)[which];
   return __builtin_convertvector(__builtin_convertvector(part, EightInts), Eight);
-}
-
-__attribute__((always_inline)) inline Four four(const float* numbers) {
-  return __builtin_convertvector(*reinterpret_cast<const FourFloats*>(numbers), Four);
 }
 
 // The sums that the scores of 16·V rows need.
