@@ -23,6 +23,7 @@ inline void copy_cell(const T* from, i64 n, T* to) {
 
 constexpr i64 kNearBins = 8192;           // rows
 constexpr i64 kNearKeys = i64{1} << 15;   // bytes
+constexpr i64 kNearShortKeys = 5 * kNearKeys;  // of which a row has so few that they come with its bins
 constexpr i64 kNearTable = i64{1} << 19;  // bytes of bins and codes that are near enough as they are
 
 // The instances `begin` … `end` of a block, with their keys or without.
@@ -72,7 +73,8 @@ inline void move_near(const Problem& p, std::shared_ptr<Block>& block, i64& begi
   const i64 n = end - begin;
   if (n > kNearBins || block->n <= 2 * n) return;
   const bool has_bins = block->source, has_keys = has_bins && !block->rows.key_row;
-  const bool near_keys = n * block->rows.key_bytes() <= kNearKeys;
+  const RowCells& cells = block->rows;
+  const bool near_keys = n * cells.key_bytes() <= (cells.short_data ? kNearShortKeys : kNearKeys);
   if (has_keys || (has_bins && !near_keys)) return;
   const i64 per_row = block->rows.bin_step + static_cast<i64>(block->codes.size());
   if (!near_keys && block->n * per_row <= kNearTable) return;

@@ -197,11 +197,12 @@ class RowsAsBits {
     active_.resize(first_below_ + open.n_active);
     const i32* from = active_.data() + open.first;
     i32* to = active_.data() + first_below_;
-    n_below_ = 0;
+    i32 n = 0;  // not the member, which the list might overlap for all the compiler knows
     for (i32 i = 0; i < open.n_active; ++i) {
-      to[n_below_] = from[i];
-      n_below_ += !is_constant_[from[i]];
+      to[n] = from[i];
+      n += !is_constant_[from[i]];
     }
+    n_below_ = n;
     active_.resize(first_below_ + n_below_);
     for (const i32 f : constant_) is_constant_[f] = 0;
   }
