@@ -237,7 +237,7 @@ class ForestPredictor {
       for (i64 t = first; t < end; ++t) {
         if (!goes_on()) return false;
         const BlockTree<Node>& tree = model_.tree(t, Node{});
-        const bool has_top = step && tree.levels >= kTopLevels;
+        const bool has_top = step && !tree.upper.empty();
         space.walk.run(tree, rows, has_top ? space.top.data() + (t - first) * step : nullptr);
         take(t, start, count, space);
       }
@@ -251,15 +251,15 @@ class ForestPredictor {
     const i64 n_columns = static_cast<i64>(model_.n_categories.size()) + 1;
     if (n_columns > kTopFeatures || rows.count < kTopRows) return 0;
     const i64 step = (rows.count + 31) / 32 * 32 + BlockWalk::kSpareRows;
-    space.top.assign((end - first) * step, 1 << kTopLevels);
+    space.top.assign((end - first) * step, kTopEnd);
     space.columns.resize((n_columns + 7) / 8 * 8 * kTopRows);
     for (i64 i = 0; i < rows.count; i += kTopRows) {
       const i64 count = std::min(kTopRows, rows.count - i);
       turn_keys(rows.keys + i * rows.width, rows.width, count, n_columns, space.columns.data());
       for (i64 t = first; t < end; ++t) {
         const BlockTree<FloatNode>& tree = model_.tree(t, FloatNode{});
-        if (tree.levels < kTopLevels) continue;
-        pass_top(tree.cut.data(), tree.feature.data(), space.columns.data(), count,
+        if (tree.upper.empty()) continue;
+        pass_top(tree.upper.data(), space.columns.data(), count,
                  space.top.data() + (t - first) * step + i);
       }
     }

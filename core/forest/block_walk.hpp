@@ -4,11 +4,11 @@
 // addition: to the left child, or one further. A leaf leads to itself whatever the row holds, so a
 // walk needs no test for it, and several rows walk in turns to hide each other's latency.
 //
-// The first levels of a tree are a heap that every row passes. Below, rows are sorted by the subtree
-// they come to, and subtrees lie one after the other: each is fetched shortly before its rows need it
-// and stays near until they are through. (Trees of 50 000 nodes whose lines came from memory one by
-// one took twice as long.) Subtrees of like depth come together, so that rows take as many steps at
-// once as most of them need.
+// Every row passes the upper part of a tree (upper_part.hpp). Below, rows are sorted by the subtree they
+// come to, and subtrees lie one after the other: each is fetched shortly before its rows need it and
+// stays near until they are through. (Trees of 50 000 nodes whose lines came from memory one by one
+// took twice as long.) Subtrees of like depth come together, so that rows take as many steps at once as
+// most of them need.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +16,10 @@
 #include <vector>
 
 #include "../types.hpp"
+#include "cut_node.hpp"
 #include "top_levels.hpp"
 
 namespace treewright {
-
-// A row goes to the node `left` places on, or to the one after it if its key is greater than the cut.
-// At a leaf `left` is 0, `feature` a place where every row has key 0, and `cut` the number of the leaf.
-template <class V, class K, class P>
-struct CutNode {
-  using Value = V;
-  using Key = K;
-  using Place = P;
-  Key cut;
-  Place feature, left;
-};
-using FloatNode = CutNode<float, u32, u16>;
-using DoubleNode = CutNode<double, u64, u32>;
 
 // Subtrees from which most rows have the same number of steps before them.
 struct DepthGroup {
@@ -41,11 +29,11 @@ struct DepthGroup {
 
 template <class Node>
 struct BlockTree {
-  int levels = 0;  // of the heap; none for a small tree
-  // The heap's tests from place 1; the children of place i are 2 i and 2 i + 1.
-  std::vector<typename Node::Key> cut;
-  std::vector<typename Node::Place> feature;
-  std::vector<u32> root;           // first node of the subtree at each place below the heap
+  // The upper part from place 1 on, none for a small tree; where it ends, `cut` is the place of the
+  // subtree.
+  std::vector<Node> upper;
+  int upper_levels = 0;
+  std::vector<u32> root;           // first node of the subtree at each place
   std::vector<u32> places;         // the same places in the order of their nodes
   std::vector<DepthGroup> groups;  // of these
   std::vector<Node> nodes;
@@ -65,14 +53,14 @@ class BlockWalk {
 
   std::vector<u32> leaf;  // where each row ends
 
-  // `top`, if given, tells the places of rows, and of spare ones, after the first kTopLevels of the
-  // heap.
+  // `top`, if given, tells the places of rows, and of spare ones, below the first levels.
   template <class Node>
   void run(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows, const u8* top) {
     make_room(rows.count);
-    if (tree.levels) find_places(tree, rows, top);
-    const bool is_sorted = tree.levels && rows.count >= kFewestSorted;
-    is_sorted ? sort_rows(tree.places, rows.count) : keep_order(tree.levels > 0, rows.count);
+    const bool has_places = !tree.upper.empty();
+    if (has_places) find_places(tree, rows, top);
+    const bool is_sorted = has_places && rows.count >= kFewestSorted;
+    is_sorted ? sort_rows(tree.places, rows.count) : keep_order(has_places, rows.count);
     walk_subtrees(tree, rows, is_sorted);
   }
 
@@ -85,13 +73,13 @@ class BlockWalk {
   }
 
  private:
-  static constexpr int kHeapLanes = 10, kLanes = 8;  // rows whose steps are interleaved
+  static constexpr int kUpperLanes = 10, kLanes = 8;  // rows whose steps are interleaved
   static constexpr int kChunk = 64;    // rows between two looks at the others
   static constexpr int kSteps = 4;     // of rows that have not arrived with most others
   static constexpr i64 kWaiting = 32;  // of those that may wait until more have come
   static constexpr int kAhead = 16;    // rows from one that is fetched to one that walks
   static constexpr i64 kFewestSorted = 512;
-  static_assert(kHeapLanes <= kSpareRows && kLanes <= kSpareRows);
+  static_assert(kUpperLanes <= kSpareRows && kLanes <= kSpareRows);
 
   struct Walker {
     u32 at, row;
@@ -104,32 +92,27 @@ class BlockWalk {
     return at + node.left + (node.cut < key);
   }
 
-  // Where rows leave the heap. A constant width saves an address per row.
+  // Places where rows leave the upper part. A constant width saves an address per row.
   template <int kWidth, class Node>
-  [[gnu::noinline]] static void leave_heap(const BlockTree<Node>& tree,
+  [[gnu::noinline]] static void pass_upper(const BlockTree<Node>& tree,
                                            const BlockRows<typename Node::Key>& rows, const u8* top,
                                            u16* place) {
-    using Key = typename Node::Key;
     const i64 width = kWidth ? kWidth : rows.width;
-    const Key* cut = tree.cut.data();
-    const typename Node::Place* feature = tree.feature.data();
-    const int first_level = top ? kTopLevels : 0;
-    const Key* keys = rows.keys;
-    for (i64 i = 0; i < rows.count; i += kHeapLanes, keys += kHeapLanes * width) {
+    const Node* nodes = tree.upper.data();
+    const int steps = tree.upper_levels - (top ? kTopLevels : 0);
+    const typename Node::Key* keys = rows.keys;
+    for (i64 i = 0; i < rows.count; i += kUpperLanes, keys += kUpperLanes * width) {
       asm("" : "+r"(keys));  // or the compiler keeps an address for each lane
-      u64 at[kHeapLanes];
-      for (int lane = 0; lane < kHeapLanes; ++lane) at[lane] = top ? top[i + lane] : 1;
-      for (int level = first_level; level < tree.levels; ++level) {
+      u64 at[kUpperLanes];
+      for (int lane = 0; lane < kUpperLanes; ++lane) at[lane] = top ? top[i + lane] : 1;
+      for (int k = 0; k < steps; ++k) {
 #pragma GCC unroll 10
-        for (int lane = 0; lane < kHeapLanes; ++lane) {
-          const auto key = (keys + lane * width)[feature[at[lane]]];
-          u64 same = at[lane];
-          asm("" : "+r"(same));  // or it shifts, which keeps it from adding with carry
-          at[lane] += same + (cut[at[lane]] < key);
+        for (int lane = 0; lane < kUpperLanes; ++lane) {
+          at[lane] = step(nodes, at[lane], keys + lane * width);
         }
       }
-      for (int lane = 0; lane < kHeapLanes; ++lane) {
-        place[i + lane] = static_cast<u16>(at[lane] - (u64{1} << tree.levels));
+      for (int lane = 0; lane < kUpperLanes; ++lane) {
+        place[i + lane] = static_cast<u16>(nodes[at[lane]].cut);
       }
     }
   }
@@ -137,9 +120,9 @@ class BlockWalk {
   template <class Node>
   void find_places(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows,
                    const u8* top) {
-    (rows.width == 16   ? leave_heap<16, Node>
-     : rows.width == 32 ? leave_heap<32, Node>
-                        : leave_heap<0, Node>)(tree, rows, top, place_.data());
+    (rows.width == 16   ? pass_upper<16, Node>
+     : rows.width == 32 ? pass_upper<32, Node>
+                        : pass_upper<0, Node>)(tree, rows, top, place_.data());
   }
 
   // Leaves the end of each subtree's rows in end_.
@@ -180,6 +163,9 @@ class BlockWalk {
       // Rows in any order go with the group in the middle.
       if (!is_sorted && &group != &tree.groups[tree.groups.size() / 2]) continue;
       const i64 group_end = is_sorted ? end_[group.last] : rows.count;
+      if (is_sorted && !group.steps) {  // leaves
+        for (; i < group_end; ++i) leaf[order[i] & 0xffff] = static_cast<u32>(nodes[tree.root[order[i] >> 16]].cut);
+      }
       while (i < group_end) {
         const u32 needed = tree.root[order[std::min(i + 3 * kChunk, last)] >> 16];
         for (; fetched < needed; fetched += 64 / sizeof(Node)) __builtin_prefetch(nodes + fetched);
@@ -194,7 +180,7 @@ class BlockWalk {
             at[lane] = tree.root[order[i + lane] >> 16];
             row[lane] = order[i + lane] & 0xffff;
           }
-          end = advance(nodes, rows, group.steps, at, row, end);
+          end = advance(nodes, rows, std::max(group.steps, 1), at, row, end);
         }
         while (end - waiting >= kWaiting) end = advance_all(nodes, rows, waiting, end);
       }

@@ -9,6 +9,7 @@
 
 #include "../ordered.hpp"
 #include "structure.hpp"
+#include "upper_part.hpp"
 
 namespace treewright {
 namespace {
@@ -29,15 +30,11 @@ void round_down(double cut, float& out) {
   }
 }
 
-// Levels that all rows pass before they are sorted by subtree. The nodes of eleven levels and some
-// rows fit the nearest cache; a tree without them does as a whole if it is small.
+// A tree of fewer nodes is near as a whole; its rows are not sorted.
 constexpr i64 kSmallTree = 2048;
-int heap_levels(i64 n_nodes) {
-  return n_nodes < kSmallTree ? 0 : std::min(11, static_cast<int>(std::bit_width(u64(n_nodes))) - 5);
-}
 
-// Steps that three quarters of the leaves of a subtree need, but at least one and not very many: the
-// rows that are left wait for each other.
+// Steps that three quarters of the leaves of a subtree need, but not very many: the rows that are left
+// wait for each other.
 constexpr i64 kMostSteps = 24;
 int usual_steps(const i32* first, u32 root, std::vector<std::pair<u32, i64>>& stack) {
   i64 leaves[kMostSteps + 1] = {}, all = 0;
@@ -55,7 +52,7 @@ int usual_steps(const i32* first, u32 root, std::vector<std::pair<u32, i64>>& st
   }
   i64 steps = 0;
   for (i64 shallow = leaves[0]; 4 * shallow < 3 * all; shallow += leaves[steps]) ++steps;
-  return static_cast<int>(std::max<i64>(steps, 1));
+  return static_cast<int>(steps);
 }
 
 template <class T>
@@ -147,41 +144,44 @@ bool ForestModel::make_tree(i64 tree, BlockTree<Node>& out) const {
     return ordered(rounded);
   };
   auto feature_of = [&](u32 node) { return static_cast<Place>(feature_[test[node]]); };
-  // The heap. A leaf above its last level has places below it, of which rows come to the first.
-  out.levels = heap_levels(n);
-  const u32 size = 1u << out.levels;
-  std::vector<u32> at(2 * size, 0);
-  out.cut.resize(size);
-  out.feature.resize(size, pad);
-  for (u32 i = 1; i < size; ++i) {
-    const bool is_leaf = first[at[i]] < 0;
-    if (!is_leaf) {
-      out.cut[i] = cut_of(at[i]);
-      out.feature[i] = feature_of(at[i]);
+  std::vector<u32> roots;  // of subtrees, by place
+  if (n < kSmallTree) {
+    roots.push_back(0);
+  } else {
+    const UpperPart upper = upper_part(std::span(first, n));
+    out.upper_levels = upper.levels;
+    out.upper.push_back({});
+    for (std::size_t i = 1; i < upper.nodes.size(); ++i) {
+      const u32 node = upper.nodes[i];
+      const auto left = static_cast<Place>(upper.left[i]);
+      if (!left) {
+        out.upper.push_back({static_cast<u32>(roots.size()), pad, 0});
+        roots.push_back(node);
+      } else if (first[node] < 0) {
+        out.upper.push_back({0, pad, left});
+      } else {
+        out.upper.push_back({cut_of(node), feature_of(node), left});
+      }
     }
-    at[2 * i] = is_leaf ? at[i] : static_cast<u32>(first[at[i]]);
-    at[2 * i + 1] = at[2 * i] + !is_leaf;
   }
   // Subtrees: those of fewer steps first, each depth first.
-  std::vector<int> steps(size, 1);
+  std::vector<int> steps;
   std::vector<std::pair<u32, i64>> open;
-  auto is_empty = [&](u32 i) { return i && at[size + i] == at[size + i - 1]; };
-  for (u32 i = 0; i < size; ++i) {
-    out.places.push_back(i);
-    if (!is_empty(i)) steps[i] = usual_steps(first, at[size + i], open);
+  for (const u32 root : roots) {
+    out.places.push_back(static_cast<u32>(out.places.size()));
+    steps.push_back(usual_steps(first, root, open));
   }
   std::stable_sort(out.places.begin(), out.places.end(),
                    [&](u32 a, u32 b) { return steps[a] < steps[b]; });
   std::vector<u32> order, stack, place(n);
   order.reserve(n);
-  out.root.resize(size);
+  out.root.resize(roots.size());
   for (const u32 i : out.places) {
     if (out.groups.empty() || out.groups.back().steps != steps[i]) out.groups.push_back({i, steps[i]});
     out.groups.back().last = i;
     out.root[i] = static_cast<u32>(order.size());
-    if (is_empty(i)) continue;
-    order.push_back(at[size + i]);
-    stack.push_back(at[size + i]);
+    order.push_back(roots[i]);
+    stack.push_back(roots[i]);
     while (!stack.empty()) {
       const u32 node = stack.back();
       stack.pop_back();

@@ -67,16 +67,15 @@ void turn_keys(const u32* keys, i64 width, i64 n_rows, i64 n_features, i32* colu
 }
 
 TREEWRIGHT_WIDE
-void pass_top(const u32* cut, const u16* feature, const i32* columns, i64 n_rows, u8* place) {
-  constexpr int kEnd = 1 << kTopLevels;
-  Test tests[kEnd];
-  for (int t = 1; t < kEnd; ++t) {
-    tests[t] = {columns + feature[t] * kTopRows, static_cast<i32>(cut[t] ^ (u32{1} << 31))};
+void pass_top(const FloatNode* heap, const i32* columns, i64 n_rows, u8* place) {
+  Test tests[kTopEnd];
+  for (int t = 1; t < kTopEnd; ++t) {
+    tests[t] = {columns + heap[t].feature * kTopRows, static_cast<i32>(heap[t].cut ^ (u32{1} << 31))};
   }
   for (i64 i = 0; i < n_rows; i += 32) {
     Eight places = Eight{};  // four in each
     for (int part = 0; part < 4; ++part) {
-      places |= (way_from<1, kTopLevels>(tests, i + 8 * part) | kEnd) << (8 * part);
+      places |= (way_from<1, kTopLevels>(tests, i + 8 * part) | kTopEnd) << (8 * part);
     }
     *reinterpret_cast<Eight*>(place + i) = places;
   }

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "../types.hpp"
+#include "cut_node.hpp"
 
 namespace treewright {
 
-constexpr int kTopLevels = 4;
+constexpr int kTopLevels = 4, kTopEnd = 1 << kTopLevels;
 constexpr i64 kTopRows = 256;     // whose columns stay near
 constexpr i64 kTopFeatures = 64;  // more would not
 
@@ -14,7 +15,8 @@ constexpr i64 kTopFeatures = 64;  // more would not
 // order. Rows are taken 32 at a time and features eight, so there must be room for as many.
 void turn_keys(const u32* keys, i64 width, i64 n_rows, i64 n_features, i32* columns);
 
-// Places in a heap, whose tests these are from place 1 on, after its first levels.
-void pass_top(const u32* cut, const u16* feature, const i32* columns, i64 n_rows, u8* place);
+// Places below the first levels, which are a heap: the children of place i, from 1 on, are 2 i and
+// 2 i + 1.
+void pass_top(const FloatNode* heap, const i32* columns, i64 n_rows, u8* place);
 
 }  // namespace treewright

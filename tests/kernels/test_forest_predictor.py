@@ -128,6 +128,27 @@ def test_rows_end_where_the_twin_says(dtype: Any, n_rows: int, n_features: int) 
     compare(made, values_like(rng, (n_rows, n_features), LEVELS, dtype))
 
 
+def test_a_tree_may_be_one_long_way() -> None:
+    """Most of its leaves lie above the part where rows are sorted, some in the first levels."""
+    rng = np.random.default_rng(3)
+    n_inner = 1500
+    n_children = np.zeros(2 * n_inner + 1, np.int32)
+    right = rng.integers(0, 2, n_inner, dtype=np.int32)  # the child that goes on
+    goes_on = 0
+    for i in range(n_inner):
+        n_children[goes_on] = 2
+        goes_on = 2 * i + 1 + right[i]
+    tree = (
+        n_children,
+        rng.integers(0, 5, n_inner, dtype=np.int32),
+        np.where(right, -1, 1) * rng.uniform(0.5, 3, n_inner),
+        rng.integers(0, 2, n_inner, dtype=np.uint8),
+    )
+    for dtype in (np.float32, np.float64):
+        X = (rng.standard_normal((4000, 5)) * rng.choice([0.1, 1], (4000, 1))).astype(dtype)
+        compare(Made(5, [tree]), X)
+
+
 def test_many_trees_and_blocks_are_as_one() -> None:
     rng = np.random.default_rng(9)
     cuts = rng.standard_normal(50)
