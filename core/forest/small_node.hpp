@@ -48,8 +48,10 @@ class SmallNode {
       count_[i] = block.target.count[id];
       token_[i] = token(count_[i], label_[i] > 0);
     }
-    std::fill_n(of_class_, p_.targets.n_classes, Rows{});
-    for (i64 i = 0; i < n; ++i) of_class_[label_[i]].add(static_cast<u32>(i));
+    if (is_short_) {
+      std::fill_n(of_class_, p_.targets.n_classes, Rows{});
+      for (i64 i = 0; i < n; ++i) of_class_[label_[i]].add(static_cast<u32>(i));
+    }
     bits_.resize(block.rows.bit_step * kMaxRows);
     is_read_.assign(block.rows.bit_step, 0);
     return Rows::first(n);
@@ -64,12 +66,18 @@ class SmallNode {
     i64 left[kMaxByteClasses + 1];
     for (i32 k = 0; k < p_.targets.n_classes; ++k) {
       place_[k] = static_cast<u8>(n_classes_);
-      class_end_[n_classes_] = static_cast<i32>(n_);  // its begin for now
       left[n_classes_] = stats[k];
-      n_ += (rows & of_class_[k]).count();
+      if (is_short_) {
+        class_end_[n_classes_] = static_cast<i32>(n_);  // its begin for now
+        n_ += (rows & of_class_[k]).count();
+      }
       n_classes_ += stats[k] > 0;
     }
-    rows.each([&](int i) { row_[class_end_[place_[label_[i]]]++] = static_cast<u8>(i); });
+    if (is_short_) {
+      rows.each([&](int i) { row_[class_end_[place_[label_[i]]]++] = static_cast<u8>(i); });
+    } else {
+      rows.each([&](int i) { row_[n_++] = static_cast<u8>(i); });
+    }
     totals_.set(left, n_classes_);
     top_ = -1;
     has_tokens_ = false;
@@ -88,7 +96,7 @@ class SmallNode {
     if (is_short_) return short_cut(slot);
     if (!has_tokens_) make_tokens();
     PairCuts pairs(s_, n_, words_, top_);
-    auto keys = [&](i64 i) { return key(i, slot); };
+    auto keys = [this, of_slot = block_->rows.key_data + slot](i64 i) { return of_slot[place_of_[row_[i]]]; };
     if (n_classes_ == 2) {
       return pairs.best(keys, two_classes(), [&] {
         const TwoClassTotals totals{totals_.all, s_.pair_totals[1]};
@@ -107,13 +115,9 @@ class SmallNode {
       next = {ends[0], ends[1]};
       return rows_ & bit_column(slot);
     }
-    Rows above;
-    for (i64 i = 0; i < n_; ++i) {
-      const i32 here = key(i, slot);
-      above.add(row_[i], here > last);
-      next.see(here, here > last);
-    }
-    return above;
+    const RowCells& cells = block_->rows;
+    return is_short_ ? rows_above(cells.short_data + slot, last, next)
+                     : rows_above(cells.key_data + slot, last, next);
   }
 
   // The best cut of a nominal feature with codes of one byte, where there are two classes.
@@ -177,6 +181,17 @@ class SmallNode {
   i32 weight() const { return static_cast<i32>(totals_.all); }
 
  private:
+  template <class Key>
+  Rows rows_above(const Key* keys, i32 last, NextToCut& next) const {
+    Rows above;
+    for (i64 i = 0; i < n_; ++i) {
+      const i32 here = keys[place_of_[row_[i]]];
+      above.add(row_[i], here > last);
+      next.see(here, here > last);
+    }
+    return above;
+  }
+
   // The key of the i-th row of the node.
   i32 key(i64 i, i32 slot) const {
     const i64 at = place_of_[row_[i]] + slot;

@@ -223,6 +223,7 @@ class RowsAsBits {
   std::conditional_t<(Words > 1), RowsAsBits<1>, Nothing> below_;
 };
 
+template <int Words>
 class Subtrees : public SmallSubtree {
  public:
   Subtrees(const Problem& p, double gain_unit) : p_(p), trees_(p, gain_unit) {}
@@ -238,7 +239,7 @@ class Subtrees : public SmallSubtree {
 
  private:
   const Problem& p_;
-  RowsAsBits<3> trees_;
+  RowsAsBits<Words> trees_;
 };
 
 // Whether the searches that a small node needs are there.
@@ -265,7 +266,8 @@ bool can_grow(const Problem& p, const Block& root, const Chooser& chooser) {
 std::unique_ptr<SmallSubtree> small_subtrees(const Problem& p, const Block& root,
                                              const Chooser& chooser, double gain_unit) {
   if (!can_grow(p, root, chooser)) return nullptr;
-  return std::make_unique<Subtrees>(p, gain_unit);
+  if (SmallNode<3>(p).takes(kMaxShortRows, 0)) return std::make_unique<Subtrees<3>>(p, gain_unit);
+  return std::make_unique<Subtrees<2>>(p, gain_unit);
 }
 
 }  // namespace treewright
