@@ -66,6 +66,16 @@ struct BitColumn {
   bool operator[](i64 id) const { return data[id * step] >> shift & 1; }
 };
 
+// The keys of one feature.
+template <class Key>
+struct KeyColumn {
+  const Key* data;
+  const u32* row;  // where those of an instance are; null: at its number
+  i64 step;
+  const Key* at(i64 id) const { return data + (row ? row[id] : id) * step; }
+  i32 operator[](i64 id) const { return *at(id); }
+};
+
 // What instances hold of the features that are kept by row (forest/row_matrix.hpp). Those behind the
 // last key are binary: bits that say which rows have the larger value.
 struct RowCells {
@@ -83,8 +93,11 @@ struct RowCells {
   const i32* keys(i64 id) const { return key_data + key_place(id); }
   const i16* short_keys(i64 id) const { return short_data + key_place(id); }
   i32 key(i64 id, i32 slot) const { return short_data ? short_keys(id)[slot] : keys(id)[slot]; }
-  void fetch_key(i64 id, i32 slot) const {
-    short_data ? __builtin_prefetch(short_keys(id) + slot) : __builtin_prefetch(keys(id) + slot);
+  // Calls f with the keys of a feature, for loops over many.
+  template <class F>
+  void with_keys(i32 slot, F&& f) const {
+    short_data ? f(KeyColumn<i16>{short_data + slot, key_row, key_step})
+               : f(KeyColumn<i32>{key_data + slot, key_row, key_step});
   }
   i64 key_bytes() const { return key_step * static_cast<i64>(short_data ? sizeof(i16) : sizeof(i32)); }
   const u8* bins(i64 id) const { return bin_data + id * bin_step; }

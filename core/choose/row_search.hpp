@@ -108,12 +108,14 @@ struct Search {
     s.items.resize(n);
     const u32* id = ids();
     i32 low = kGapKey, high = std::numeric_limits<i32>::min();
-    for (i64 i = 0; i < n; ++i) {
-      const i32 key = cells.key(id[i], slot);
-      low = std::min(low, key);
-      high = std::max(high, key);
-      s.items[i] = item_of(key, payload(id[i]));
-    }
+    cells.with_keys(slot, [&](const auto& keys) {
+      for (i64 i = 0; i < n; ++i) {
+        const i32 key = keys[id[i]];
+        low = std::min(low, key);
+        high = std::max(high, key);
+        s.items[i] = item_of(key, payload(id[i]));
+      }
+    });
     if (low == high) return false;
     if (!sort_by_bins(slot)) sort_items(s.items.data(), n, s.other);
     return true;

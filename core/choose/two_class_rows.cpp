@@ -209,11 +209,13 @@ struct TwoClassSearch : Search {
       s.found[count] = id[i];
       count += place[bins[id[i]]] >= 0;
     }
-    for (i64 i = 0; i < count; ++i) {
-      cells.fetch_key(s.found[std::min(i + 24, count - 1)], slot);
-      const u32 row = s.found[i];
-      s.items[place[bins[row]]++] = item_of(cells.key(row, slot), payload(row));
-    }
+    cells.with_keys(slot, [&](const auto& keys) {
+      for (i64 i = 0; i < count; ++i) {
+        __builtin_prefetch(keys.at(s.found[std::min(i + 24, count - 1)]));
+        const u32 row = s.found[i];
+        s.items[place[bins[row]]++] = item_of(keys[row], payload(row));
+      }
+    });
   }
 };
 

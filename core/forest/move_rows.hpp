@@ -20,17 +20,19 @@ class Mover {
     const RowCells& rows = view.block.rows;
     u32* ids = view.block.ids + view.begin;
     const i64 n = view.size();
-    i64 left;
+    i64 left = 0;
     if (rows.is_bit(slot)) {
       next = {feature.bin_end[0], feature.bin_end[1]};
       const BitColumn bits = rows.bits_of(slot);
       left = partition_by(ids, n, scratch.bytes, [&](u32 id) { return bits[id]; });
     } else if (c.bin_below < 0) {
-      left = partition_by(ids, n, scratch.bytes, [&](u32 id) {
-        const i32 key = rows.key(id, slot);
-        const bool right = key > last;
-        next.see(key, right);
-        return right;
+      rows.with_keys(slot, [&](const auto& keys) {
+        left = partition_by(ids, n, scratch.bytes, [&](u32 id) {
+          const i32 key = keys[id];
+          const bool right = key > last;
+          next.see(key, right);
+          return right;
+        });
       });
     } else if (feature.bins_are_values) {
       next = {feature.bin_end[c.bin_below], feature.bin_end[c.bin_above]};
