@@ -43,14 +43,16 @@ class Mover {
       // The bins decide; keys are read only next to the cut.
       const u32 below = static_cast<u32>(c.bin_below);
       const u32 close = static_cast<u32>(c.bin_above) - below;
-      left = partition_bins(view, slot, scratch, [&](u32 id, u32 bin) {
-        bool right = bin > below;
-        if (bin - below <= close) {
-          const i32 key = rows.key(id, slot);
-          right = key > last;
-          next.see(key, right);
-        }
-        return right;
+      rows.with_keys(slot, [&](const auto& keys) {
+        left = partition_bins(view, slot, scratch, [&](u32 id, u32 bin) {
+          bool right = bin > below;
+          if (bin - below <= close) {
+            const i32 key = keys[id];
+            right = key > last;
+            next.see(key, right);
+          }
+          return right;
+        });
       });
     }
     end_move(view, left, scratch);

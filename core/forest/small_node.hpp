@@ -325,7 +325,9 @@ class SmallNode {
     has_tokens_ = true;
     words_ = n_classes_ == 2 ? 1 : totals_.step() / 4;
     s_.tokens.resize(words_ * PairCuts::kStep);
-    for (i64 w = 0; n_classes_ > 2 && w < words_; ++w) std::fill_n(s_.tokens.data() + w * PairCuts::kStep, n_, 0);
+    for (i64 w = 0; n_classes_ > 2 && w < words_; ++w) {
+      std::fill_n(s_.tokens.data() + w * PairCuts::kStep, n_, 0);
+    }
     for (i64 i = 0; i < n_; ++i) {
       const i32 count = count_[row_[i]], k = place_[label_[row_[i]]];
       if (p_.targets.n_classes == 2) {

@@ -84,6 +84,17 @@ def binary_problem(seed: int, target: Target, n: int = 600) -> tuple:
     return table_of(columns), _target_of(score, target)
 
 
+def whole_problem(seed: int, target: Target, n: int = 600, shift: float = 0) -> tuple:
+    """Whole numbers of different ranges and columns of two values; `shift` is added to all."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.standard_normal((n, 14)) * np.repeat([2, 40, 200, 9000, 1], [2, 2, 2, 1, 7]))
+    X[:, 7:] = X[:, 7:] > [0, 0.5, 1, 1.5, 2, -1, 2]
+    score = X[:, 4] + 2 * X[:, 2] * X[:, 8] + 30 * X[:, 0] + rng.normal(scale=150, size=n)
+    schema = Schema(tuple(Feature(f"x{i}", "continuous") for i in range(14)), False, None)
+    block = np.ascontiguousarray(X + shift, np.float32)
+    return Table(schema, n, np.zeros(14, bool), block=block), _target_of(score, target)
+
+
 def _target_of(score: np.ndarray, target: Target) -> np.ndarray:
     if not target.is_classification:
         return score

@@ -17,6 +17,7 @@ from tests.kernels.forest_problems import (
     mixed_problem,
     nominal_problem,
     plain_problem,
+    whole_problem,
 )
 from treewright.data.schema import Target
 from treewright.data.table import Table
@@ -210,6 +211,51 @@ def test_small_subtrees_of_any_size(n_classes: int, n_rows: int, draws: int) -> 
     recipe = Recipe("gini", **options)
     plan = ForestPlan(4, seed=9, sampling=Sampling(draws * n_rows), tree_method="exact")
     assert_grown_as_trees(table, y, recipe, plan, target)
+
+
+SEVEN = Target("y", tuple("abcdefg"))
+
+
+@pytest.mark.parametrize("target", [TWO, FOUR, SEVEN, NUMBER])
+@pytest.mark.parametrize("n_rows", [3, 17, 64, 65, 130, 193, 900])
+def test_forests_of_whole_numbers_are_those_of_trees(target: Target, n_rows: int) -> None:
+    table, y = whole_problem(n_rows, target, n=n_rows)
+    recipe = Recipe("gini" if target.is_classification else "squared_error")
+    plan = ForestPlan(4, seed=7, sampling=Sampling(n_rows), tree_method="exact")
+    assert_grown_as_trees(table, y, recipe, plan, target)
+
+
+@pytest.mark.parametrize("target", [TWO, FOUR, SEVEN, NUMBER])
+@pytest.mark.parametrize("method", ["exact", "hist"])
+@pytest.mark.parametrize("draws", [1, 12])
+def test_short_keys_change_nothing(target: Target, method: Any, draws: int) -> None:
+    # half a unit more, and the numbers are not whole any more
+    recipe = Recipe("gini" if target.is_classification else "squared_error", max_features=4)
+    oob: Any = "probability" if target.is_classification else "value"
+    plan = ForestPlan(4, seed=2, sampling=Sampling(draws * 4000), tree_method=method, oob=oob)
+    short, long = (
+        grow_forest(table, y, recipe, plan, target=target)
+        for table, y in (whole_problem(1, target, 4000, shift) for shift in (0, 0.5))
+    )
+    short.forest.arrays["breaks"] = short.forest.arrays["breaks"] + 0.5
+    same_arrays(short.forest, long.forest)
+    assert short.oob is not None
+    assert long.oob is not None
+    np.testing.assert_array_equal(short.oob.total, long.oob.total)
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "columns"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shift", [0, 0.1])
+def test_the_layout_of_a_table_does_not_change_a_forest(
+    layout: str, dtype: Any, shift: float
+) -> None:
+    table, y = whole_problem(4, FOUR, 3000, shift)
+    plan = ForestPlan(3, seed=1, sampling=Sampling(3000))
+    recipe = Recipe("gini", max_features=3)
+    one = grow_forest(table, y, recipe, plan, target=FOUR)
+    other = grow_forest(laid_out(table, layout, dtype), y, recipe, plan, target=FOUR)
+    same_arrays(one.forest, other.forest)
 
 
 @pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
