@@ -102,7 +102,7 @@ void read_forest(const nb::tuple& a, Source& source) {
     model->need_routers();
     AskedTree tree{std::shared_ptr<const Router>(model, &model->router(0)), nullptr, {}};
     tree.end.resize(n);
-    for (i64 i = 0; i < n; ++i) tree.end[i] = static_cast<i32>(model->leaf(0, i));
+    for (i64 i = 0; i < n; ++i) tree.end[i] = model->leaf_number(0, i);
     return tree;
   };
 }

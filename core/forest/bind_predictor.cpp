@@ -16,6 +16,7 @@
 #include "../threads.hpp"
 #include "predictor.hpp"
 #include "structure.hpp"
+#include "votes.hpp"
 
 namespace treewright {
 namespace {
@@ -32,6 +33,7 @@ struct Workspace {
   std::vector<char> rows;
   BlockWalk walk;
   std::vector<double> totals;
+  std::vector<u16> votes;
   std::vector<i32> columns;  // of kTopRows rows
   std::vector<u8> top;       // places of rows after the first levels of some trees
 };
@@ -48,29 +50,37 @@ i64 row_width(i64 n_features) {
   return width > kLine / 2 ? (width + kLine - 1) / kLine * kLine : width;
 }
 
-// The keys of some rows. T is the type of the values: float, or double for all else.
+// The keys of some rows; returns whether all values are finite. T is their type: float, or double for
+// all else.
 template <class T, class Key>
-void gather_keys(const Input& input, i64 start, i64 count, i64 n_features, i64 width, Key* out) {
+bool gather_keys(const Input& input, i64 start, i64 count, i64 n_features, i64 width, Key* out) {
   for (i64 i = 0; i < count; ++i) out[i * width + n_features] = 0;
+  const Key lowest = ordered(std::numeric_limits<T>::lowest());
+  const Key range = ordered(std::numeric_limits<T>::max()) - lowest;
+  Key beyond = 0;  // any key that is out of it
   if (input.is_block) {
     auto copy = [&](auto type) {
       using From = decltype(type);
       const From* data = static_cast<const From*>(input.data) + start * input.row_step;
       for (i64 i = 0; i < count; ++i) {
         for (i64 f = 0; f < n_features; ++f) {
-          out[i * width + f] = ordered(static_cast<T>(data[i * input.row_step + f]));
+          const Key key = ordered(static_cast<T>(data[i * input.row_step + f]));
+          out[i * width + f] = key;
+          beyond |= key - lowest > range;
         }
       }
     };
     input.type == Number::float64 ? copy(double{}) : copy(float{});
-    return;
+    return !beyond;
   }
   for (const predict::Column& column : input.columns) {
     auto copy = [&](auto type) {
       using From = decltype(type);
       const From* data = static_cast<const From*>(column.data) + start * column.step;
       for (i64 i = 0; i < count; ++i) {
-        out[i * width + column.feature] = ordered(static_cast<T>(data[i * column.step]));
+        const Key key = ordered(static_cast<T>(data[i * column.step]));
+        out[i * width + column.feature] = key;
+        beyond |= key - lowest > range;
       }
     };
     if (column.type == Number::float64) {
@@ -81,28 +91,34 @@ void gather_keys(const Input& input, i64 start, i64 count, i64 n_features, i64 w
       copy(i32{});
     }
   }
+  return !beyond;
 }
 
 // Adds values of leaves to the totals of rows; kWidth values each, or any number if that is 0.
-template <int kWidth>
-void add_values(const BlockWalk& ends, i64 count, const double* values, const u8* codes, i64 width,
-                double* totals) {
+template <int kWidth, class Index>
+void add_values(i64 count, Index&& index, const double* values, i64 width, double* totals) {
   if (kWidth) width = kWidth;
   for (i64 i = 0; i < count; ++i) {
-    const i64 leaf = codes ? codes[ends.leaf[i]] : ends.leaf[i];
-    const double* from = values + leaf * width;
+    const double* from = values + index(i) * width;
     for (i64 k = 0; k < width; ++k) totals[i * width + k] += from[k];
   }
 }
 
+template <class T>
+using NumpyMatrix = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
+
 class ForestPredictor {
  public:
-  explicit ForestPredictor(const ForestArrays& arrays) : model_(arrays) {}
+  // leaf_codes: what `means` is mostly asked for; trees are made so that rows come to them at once.
+  ForestPredictor(const ForestArrays& arrays, const u8* leaf_codes)
+      : model_(arrays), leaf_codes_(model_.has_codes() ? leaf_codes : nullptr) {}
 
   // Means over the trees of the values of the leaves where each row ends. A leaf's values are those
-  // of its number, or where codes are given, of its code.
-  auto means(nb::handle rows, const Matrix<double>& values, std::optional<Vector<u8>> codes,
-             bool may_have_gaps, int n_threads) {
+  // of its number, or where codes are given, of its code. Where may_have_gaps is not known, a plain
+  // model looks itself, and there is no answer if it meets a gap or an infinity.
+  std::optional<NumpyMatrix<double>> means(nb::handle rows, const Matrix<double>& values,
+                                           std::optional<Vector<u8>> codes,
+                                           std::optional<bool> may_have_gaps, int n_threads) {
     const i64 n_values = static_cast<i64>(values.shape(0)), n_leaves = model_.n_leaves();
     const u8* code = codes ? codes->data() : nullptr;
     if ((code ? static_cast<i64>(codes->shape(0)) : n_values) != n_leaves) {
@@ -115,32 +131,58 @@ class ForestPredictor {
     const i64 width = static_cast<i64>(values.shape(1));
     auto out = allocate(double{}, input.n_rows, width);
     double* result = out.data();
-    const double divisor = static_cast<double>(model_.n_trees());
-    run(
+    const i64 n_trees = model_.n_trees();
+    const bool is_known = code && code == leaf_codes_;
+    if (is_known && Votes::are(values.data(), n_values, width, n_trees)) {
+      const Votes votes(values.data(), n_values, width, n_trees);
+      const bool is_done = run(
+          input, may_have_gaps, n_threads,
+          [&](i64 tree, i64, i64 count, Workspace& space) {
+            if (!tree) votes.start(count, space.votes);
+            const u32* label = space.walk.leaf.data();
+            votes.add(count, [label](i64 i) { return ForestModel::code_of(label[i]); }, space.votes.data());
+          },
+          [&](i64 start, i64 count, Workspace& space) {
+            votes.means(count, space.votes.data(), result + start * width);
+          });
+      return is_done ? std::optional(out) : std::nullopt;
+    }
+    const bool is_done = run(
         input, may_have_gaps, n_threads,
         [&](i64 tree, i64, i64 count, Workspace& space) {
           if (!tree) space.totals.assign(count * width, 0.0);
+          double* totals = space.totals.data();
+          const u32* label = space.walk.leaf.data();
+          auto add = [&](const double* from, auto index) {
+            width == 1   ? add_values<1>(count, index, from, width, totals)
+            : width == 2 ? add_values<2>(count, index, from, width, totals)
+                         : add_values<0>(count, index, from, width, totals);
+          };
           const i64 first = model_.leaf_offset()[tree];
-          (width == 1   ? add_values<1>
-           : width == 2 ? add_values<2>
-                        : add_values<0>)(space.walk, count,
-                                         code ? values.data() : values.data() + first * width,
-                                         code ? code + first : nullptr, width, space.totals.data());
+          if (is_known) {
+            add(values.data(), [label](i64 i) { return ForestModel::code_of(label[i]); });
+          } else if (code) {
+            add(values.data(), [&](i64 i) { return code[first + model_.number_of(label[i])]; });
+          } else {
+            add(values.data() + first * width, [&](i64 i) { return model_.number_of(label[i]); });
+          }
         },
         [&](i64 start, i64 count, Workspace& space) {
+          const double divisor = static_cast<double>(n_trees);
           double* to = result + start * width;
           for (i64 i = 0; i < count * width; ++i) to[i] = space.totals[i] / divisor;
         });
-    return out;
+    return is_done ? std::optional(out) : std::nullopt;
   }
 
   // Node of every tree where each row ends: rows × trees.
-  auto apply(nb::handle rows, bool may_have_gaps, int n_threads) {
+  std::optional<NumpyMatrix<i32>> apply(nb::handle rows, std::optional<bool> may_have_gaps,
+                                        int n_threads) {
     const Input input(model_, rows);
     const i64 n_trees = model_.n_trees();
     auto out = allocate(i32{}, input.n_rows, n_trees);
     i32* result = out.data();
-    run(
+    const bool is_done = run(
         input, may_have_gaps, n_threads,
         [&](i64 tree, i64 start, i64 count, Workspace& space) {
           const BlockWalk& ends = space.walk;
@@ -149,10 +191,11 @@ class ForestPredictor {
           }
         },
         [](i64, i64, Workspace&) {});
-    return out;
+    return is_done ? std::optional(out) : std::nullopt;
   }
 
   i64 n_trees() const { return model_.n_trees(); }
+  bool is_plain() const { return model_.is_plain(); }
 
  private:
   using Take = Callable<void(i64, i64, i64, Workspace&)>;
@@ -160,10 +203,14 @@ class ForestPredictor {
   using GoesOn = Callable<bool()>;
 
   // Calls take(tree, start, count, space) for every tree and block of rows, where space.walk tells
-  // their ends, and finish(start, count, space) after a block's last tree; trees come in order.
-  void run(const Input& input, bool may_have_gaps, int n_threads, Take take, Finish finish) {
+  // their ends, and finish(start, count, space) after a block's last tree; trees come in order. Whether
+  // it came to its end: not if it met a gap or an infinity that it was to look for.
+  bool run(const Input& input, std::optional<bool> may_have_gaps, int n_threads, Take take,
+           Finish finish) {
     if (n_threads < 1) refuse("n_threads must be at least 1, got " + std::to_string(n_threads) + ".");
-    const bool plain = model_.is_plain() && !may_have_gaps;
+    const bool looks = !may_have_gaps.has_value();
+    const bool plain = model_.is_plain() && !may_have_gaps.value_or(false);
+    if (looks && !plain) refuse("Only a forest of plain cuts looks for gaps itself.");
     bool floats = plain && input_is_float(input);
     nb::gil_scoped_release release;
     {
@@ -184,6 +231,7 @@ class ForestPredictor {
     std::atomic<bool> ended{false};
     std::vector<Workspace> spaces(threads);
     parallel_for(pieces, threads, [&](i64 piece, int thread) {
+      if (ended) return;
       const i64 start = piece * block, count = std::min(block, input.n_rows - start);
       // Asked before every tree, for a block may take long: Ctrl-C ends the work of all threads.
       auto goes_on = [&] {
@@ -197,10 +245,15 @@ class ForestPredictor {
       };
       const bool is_done =
           !plain   ? general(input, start, count, spaces[thread], take, goes_on)
-          : floats ? walk<FloatNode>(input, start, count, spaces[thread], take, goes_on)
-                   : walk<DoubleNode>(input, start, count, spaces[thread], take, goes_on);
-      if (is_done) finish(start, count, spaces[thread]);
+          : floats ? walk<FloatNode>(input, start, count, looks, spaces[thread], take, goes_on)
+                   : walk<DoubleNode>(input, start, count, looks, spaces[thread], take, goes_on);
+      if (is_done) {
+        finish(start, count, spaces[thread]);
+      } else {
+        ended = true;
+      }
     });
+    return !ended;
   }
 
   // Blocks of about the same size, as many for each thread.
@@ -220,7 +273,7 @@ class ForestPredictor {
 
   // Both ways return whether they came to the end.
   template <class Node>
-  bool walk(const Input& input, i64 start, i64 count, Workspace& space, Take take,
+  bool walk(const Input& input, i64 start, i64 count, bool looks, Workspace& space, Take take,
             GoesOn goes_on) const {
     using Key = typename Node::Key;
     const i64 n_features = static_cast<i64>(model_.n_categories.size());
@@ -230,7 +283,9 @@ class ForestPredictor {
     const auto address = reinterpret_cast<std::uintptr_t>(space.rows.data());
     Key* keys = reinterpret_cast<Key*>((address + 63) & ~std::uintptr_t{63});
     const BlockRows<Key> rows{keys, width, count};
-    gather_keys<typename Node::Value>(input, start, count, n_features, width, keys);
+    const bool is_finite =
+        gather_keys<typename Node::Value>(input, start, count, n_features, width, keys);
+    if (looks && !is_finite) return false;
     for (i64 first = 0; first < model_.n_trees(); first += kTreesTogether) {
       const i64 end = std::min(first + kTreesTogether, model_.n_trees());
       const i64 step = pass_tops(first, end, rows, space, Node{});
@@ -281,7 +336,7 @@ class ForestPredictor {
         router.is_plain ? predict::walk<true>(router, block, n, end)
                         : predict::walk<false>(router, block, n, end);
         for (i64 i = 0; i < count; ++i) {
-          ends.leaf[i] = static_cast<u32>(model_.leaf(t, end[i]) - model_.leaf_offset()[t]);
+          ends.leaf[i] = model_.leaf_label(t, end[i]);
         }
         take(t, start, count, space);
       }
@@ -299,6 +354,7 @@ class ForestPredictor {
   }
 
   ForestModel model_;
+  const u8* leaf_codes_;  // kept alive, so that no other codes have their address
   std::mutex lock_;
 };
 
@@ -308,11 +364,12 @@ void construct_forest(ForestPredictor* self, const Vector<i32>& n_categories,
                       const Vector<u8>& kind, const Vector<u8>& closed,
                       const Vector<i32>& n_breaks, const Vector<i32>& n_codes,
                       const Vector<double>& breaks, const Vector<i32>& codes,
-                      const Vector<i32>& branches) {
+                      const Vector<i32>& branches, std::optional<Vector<u8>> leaf_codes) {
   new (self) ForestPredictor({view(n_categories), view(node_offset), view(n_children),
                               view(feature), view(gap_branch), view(kind), view(closed),
                               view(n_breaks), view(n_codes), view(breaks), view(codes),
-                              view(branches)});
+                              view(branches), leaf_codes ? view(*leaf_codes) : std::span<const u8>()},
+                             leaf_codes ? leaf_codes->data() : nullptr);
 }
 
 auto link(const Vector<i32>& n_children) {
@@ -384,12 +441,14 @@ void bind_forest_predictor(nb::module_& m) {
            nb::arg("kind").noconvert(), nb::arg("closed").noconvert(),
            nb::arg("n_breaks").noconvert(), nb::arg("n_codes").noconvert(),
            nb::arg("breaks").noconvert(), nb::arg("codes").noconvert(),
-           nb::arg("branches").noconvert())
+           nb::arg("branches").noconvert(), nb::arg("leaf_codes").noconvert().none() = nb::none(),
+           nb::keep_alive<1, 14>())
       .def("means", &ForestPredictor::means, nb::arg("rows"), nb::arg("values").noconvert(),
-           nb::arg("codes").none(), nb::arg("may_have_gaps"), nb::arg("n_threads") = 1)
-      .def("apply", &ForestPredictor::apply, nb::arg("rows"), nb::arg("may_have_gaps"),
+           nb::arg("codes").none(), nb::arg("may_have_gaps").none(), nb::arg("n_threads") = 1)
+      .def("apply", &ForestPredictor::apply, nb::arg("rows"), nb::arg("may_have_gaps").none(),
            nb::arg("n_threads") = 1)
-      .def_prop_ro("n_trees", &ForestPredictor::n_trees);
+      .def_prop_ro("n_trees", &ForestPredictor::n_trees)
+      .def_prop_ro("is_plain", &ForestPredictor::is_plain);
   m.def("code_rows", &code_rows, nb::arg("values").noconvert());
   m.def("first_children", &link, nb::arg("n_children").noconvert());
   m.def("sum_up", &sum_up, nb::arg("n_children").noconvert(), nb::arg("values").noconvert());

@@ -106,8 +106,8 @@ ForestModel::ForestModel(const ForestArrays& a)
   if (used.empty()) used.push_back(0);  // a walk reads some feature even at a leaf
   // Structure: first children and leaf numbers, tree by tree.
   first_child_.reserve(n_nodes);
-  leaf_number_.reserve(n_nodes);
-  i64 inner = 0;
+  label_.reserve(n_nodes);
+  i64 inner = 0, most_leaves = 0;
   for (std::size_t t = 0; t + 1 < offset_.size(); ++t) {
     const i64 n = offset_[t + 1] - offset_[t];
     const auto first = first_children(std::span(n_children_).subspan(offset_[t], n));
@@ -116,12 +116,21 @@ ForestModel::ForestModel(const ForestArrays& a)
     i32 leaves = 0;
     for (i64 i = 0; i < n; ++i) {
       const bool is_leaf = first[i] < 0;
-      leaf_number_.push_back(is_leaf ? leaves++ : -1);
+      label_.push_back(is_leaf ? static_cast<u32>(leaves++) : 0);
       if (is_leaf) leaf_node_.push_back(static_cast<i32>(i));
       inner += !is_leaf;
       plain_ = plain_ && (is_leaf || n_children_[offset_[t] + i] == 2);
     }
     leaf_offset_.push_back(leaf_offset_.back() + leaves);
+    most_leaves = std::max<i64>(most_leaves, leaves);
+  }
+  require(a.leaf_codes.empty() || static_cast<i64>(a.leaf_codes.size()) == n_leaves(),
+          "one code for each leaf");
+  if (!a.leaf_codes.empty() && most_leaves <= kNumber) {
+    has_codes_ = true;
+    for (i64 i = 0, leaf = 0; i < n_nodes; ++i) {
+      if (first_child_[i] < 0) label_[i] |= static_cast<u32>(a.leaf_codes[leaf++]) << kNumberBits;
+    }
   }
   require(inner == static_cast<i64>(m), "one test for each inner node");
   for (std::size_t i = 0; plain_ && i < m; ++i) require(breaks_[i] == breaks_[i], "breaks");
@@ -196,7 +205,7 @@ bool ForestModel::make_tree(i64 tree, BlockTree<Node>& out) const {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const u32 node = order[i];
     if (first[node] < 0) {
-      out.nodes[i] = {static_cast<u32>(leaf_number_[start + node]), pad, 0};
+      out.nodes[i] = {label_[start + node], pad, 0};
       continue;
     }
     const i64 left = place[first[node]] - static_cast<i64>(i);

@@ -50,6 +50,7 @@ def encode(
     rows: NDArray[np.bool_] | None = None,
     n_threads: int = 1,
     owner: str = "Tree",
+    later: bool = False,
 ) -> Table:
     """Turn X into a Table.
 
@@ -74,6 +75,9 @@ def encode(
         Threads for the pass over float arrays.
     owner
         Who expects the features, for the message about a wrong number of them.
+    later
+        Leave it to ``has_gaps`` of the table to look for gaps and infinities of a plain float
+        array; for those who meet them anyway. Only with a schema.
 
     Returns
     -------
@@ -104,7 +108,7 @@ def encode(
         else:
             if schema.named:
                 _warn_names(owner, named=False)
-            return _table_of_block(X, schema, n_threads)
+            return _table_of_block(X, schema, n_threads, later)
     frame = read_frame(X)
     if rows is not None:
         frame = frame.keep(np.asarray(rows))
@@ -123,11 +127,17 @@ def _same_table(table: Table, schema: Schema | None, rows: NDArray[np.bool_] | N
     return table if rows is None else table.take(rows)
 
 
-def _table_of_block(block: NDArray[Any], schema: Schema, n_threads: int) -> Table:
+def _table_of_block(
+    block: NDArray[Any], schema: Schema, n_threads: int, later: bool = False
+) -> Table:
     """An all-continuous table over ``block``, without a copy."""
-    flags = kernels.float_flags(block, n_threads)
-    _refuse_infinity(flags, schema.features)
-    return Table(schema, block.shape[0], flags.view(np.bool_), block=block)
+
+    def gaps() -> NDArray[np.bool_]:
+        flags = kernels.float_flags(block, n_threads)
+        _refuse_infinity(flags, schema.features)
+        return flags.view(np.bool_)
+
+    return Table(schema, block.shape[0], gaps if later else gaps(), block=block)
 
 
 def _refuse_infinity(flags: NDArray[np.uint8], features: Sequence[Feature]) -> None:

@@ -2,12 +2,14 @@
 
 A continuous column is float32 or float64 as it came, NaN for a gap, and may be a strided view
 of the user's own array. A nominal or ordinal column holds int32 codes into the feature's
-categories, −1 for a gap. No column holds an infinity. Nothing changes after construction;
-columns may be read-only arrays, so kernels take them as ``const``.
+categories, −1 for a gap. No column holds an infinity, or :attr:`Table.has_gaps` says so when it is
+asked for the first time. Nothing changes after construction; columns may be read-only arrays, so
+kernels take them as ``const``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,35 +31,49 @@ class Table:
     n_rows
         Number of rows.
     has_gaps
-        Per column, whether it holds a gap.
+        Per column, whether it holds a gap; or what looks for them, and refuses infinities, when
+        somebody asks.
     columns
         One array per feature; may be left out when ``block`` is given.
     block
         The 2-d float array of which the columns are views, when there is one.
     """
 
-    __slots__ = ("_columns", "block", "has_gaps", "n_rows", "schema")
+    __slots__ = ("_columns", "_gaps", "block", "n_rows", "schema")
 
     schema: Schema
     n_rows: int
-    has_gaps: NDArray[np.bool_]
     block: NDArray[np.floating[Any]] | None
     _columns: tuple[NDArray[Any], ...] | None
+    _gaps: NDArray[np.bool_] | Callable[[], NDArray[np.bool_]]
 
     def __init__(
         self,
         schema: Schema,
         n_rows: int,
-        has_gaps: NDArray[np.bool_],
+        has_gaps: NDArray[np.bool_] | Callable[[], NDArray[np.bool_]],
         columns: tuple[NDArray[Any], ...] | None = None,
         block: NDArray[np.floating[Any]] | None = None,
     ) -> None:
         store = object.__setattr__
         store(self, "schema", schema)
         store(self, "n_rows", n_rows)
-        store(self, "has_gaps", has_gaps)
+        store(self, "_gaps", has_gaps)
         store(self, "block", block)
         store(self, "_columns", columns)
+
+    @property
+    def has_gaps(self) -> NDArray[np.bool_]:
+        """Per column, whether it holds a gap."""
+        if callable(self._gaps):
+            object.__setattr__(self, "_gaps", self._gaps())
+        assert not callable(self._gaps)
+        return self._gaps
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether gaps and infinities were looked for."""
+        return not callable(self._gaps)
 
     @property
     def columns(self) -> tuple[NDArray[Any], ...]:

@@ -230,10 +230,10 @@ class BaggingEstimator(Insights, Ensemble):
 
     # Reading the members
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: Any, later: bool = False) -> Any:
         self._fitted()
         if self._schema is not None:
-            return super()._rows(X)
+            return super()._rows(X, later)
         from sklearn.utils.validation import validate_data
 
         rows = _indexable(X)

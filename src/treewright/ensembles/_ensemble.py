@@ -258,11 +258,15 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
             )
         return body
 
-    def _rows(self, X: Any) -> Any:
-        """New rows as the members take them."""
-        self._fitted()
+    def _rows(self, X: Any, later: bool = False) -> Any:
+        """New rows as the members take them; ``later``: they are given to ``mean`` alone."""
+        body = self._fitted()
         return encode(
-            X, schema=self._schema, n_threads=threads(self.n_jobs), owner=type(self).__name__
+            X,
+            schema=self._schema,
+            n_threads=threads(self.n_jobs),
+            owner=type(self).__name__,
+            later=later and isinstance(body, Trees) and body.forest.finds_gaps,
         )
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> Material:

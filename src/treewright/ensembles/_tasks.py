@@ -64,7 +64,7 @@ class EnsembleClassifierMixin(LogProbabilityMixin, ClassifierMixin):  # type: ig
         probability : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        rows = self._rows(X)
+        rows = self._rows(X, later=True)
         mean: Floats = self._body.mean(rows, self._answer(), threads(self.n_jobs))
         return mean
 
@@ -134,7 +134,7 @@ class EnsembleRegressorMixin(RegressorMixin):  # type: ignore[misc]
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        rows = self._rows(X)
+        rows = self._rows(X, later=True)
         values: Floats = self._body.mean(rows, "value", threads(self.n_jobs))
         return values[:, 0] if values.shape[1] == 1 else values
 

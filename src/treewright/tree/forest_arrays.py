@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -239,16 +239,30 @@ class Forest:
 
     def _call(self, name: str, table: Table, *arguments: Any, n_threads: int) -> Any:
         rows = table.columns if table.block is None else table.block
-        gaps = bool(np.any(table.has_gaps)) or any(f.is_categorical for f in self.schema.features)
+        ask = partial(getattr(self._predictor, name), rows, *arguments)
         try:
-            return getattr(self._predictor, name)(rows, *arguments, gaps, n_threads)
+            if not table.is_checked and self.finds_gaps:
+                answer = ask(None, n_threads)
+                if answer is not None:
+                    return answer
+            gaps = bool(np.any(table.has_gaps))
+            return ask(gaps or any(f.is_categorical for f in self.schema.features), n_threads)
         except ValueError as error:
             raise DataError(str(error)) from None
 
+    @property
+    def finds_gaps(self) -> bool:
+        """Whether prediction meets gaps and infinities by itself, so that nobody need look first."""
+        return self.arrays is not None and self._predictor.is_plain
+
     @cached_property
     def _predictor(self) -> ForestPredictor:
+        assert self.arrays is not None
+        usual: What = "value" if "leaf_value" in self.arrays else "probability"
+        # Values that are clipped need trees, which are not checked yet where a file is read.
+        codes = None if "clipped" in self.arrays else self._coded_values(usual)[1]
         try:
-            return ForestPredictor(category_counts(self.schema), *self._core_arrays())
+            return ForestPredictor(category_counts(self.schema), *self._core_arrays(), codes)
         except ValueError as error:
             raise ParameterError(str(error)) from None
 
@@ -285,6 +299,8 @@ class Forest:
         if what not in self._codes:
             values = self._leaf_values(what)
             codes, values = code_rows(values) or (None, values)
+            for _, known in self._codes.values():  # those that the predictor has, if it can be
+                codes = known if codes is not None and np.array_equal(codes, known) else codes
             values.flags.writeable = False
             self._codes[what] = values, codes
         return self._codes[what]

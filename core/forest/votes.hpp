@@ -1,0 +1,65 @@
+// Sums over trees that say one of a few things about a row: which row of some values it gets.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "../types.hpp"
+
+namespace treewright {
+
+// Where every leaf says 1 of one column and 0 of the others, as pure ones do, trees are counted: few
+// bytes instead of doubles, and as their sums are whole numbers nothing is lost. Of two codes the
+// second is counted alone.
+class Votes {
+ public:
+  // Whether rows of values are such, and as many trees can be counted.
+  static bool are(const double* values, i64 n_codes, i64 width, i64 n_trees) {
+    if (n_codes < 2 || n_trees > std::numeric_limits<u16>::max()) return false;
+    for (i64 c = 0; c < n_codes; ++c, values += width) {
+      const i64 ones = std::count(values, values + width, 1.0), zeros = std::count(values, values + width, 0.0);
+      if (ones != 1 || zeros != width - 1) return false;
+    }
+    return true;
+  }
+
+  Votes(const double* values, i64 n_codes, i64 width, i64 n_trees)
+      : width_(width), n_trees_(n_trees), step_(n_codes == 2 ? 1 : n_codes) {
+    for (i64 c = 0; c < n_codes; ++c, values += width) {
+      column_.push_back(std::find(values, values + width, 1.0) - values);
+    }
+  }
+
+  void start(i64 n_rows, std::vector<u16>& votes) const { votes.assign(n_rows * step_, 0); }
+
+  // code(i): what a tree says of row i.
+  template <class Code>
+  void add(i64 n_rows, Code&& code, u16* votes) const {
+    if (step_ == 1) {
+      for (i64 i = 0; i < n_rows; ++i) votes[i] += static_cast<u16>(code(i));
+    } else {
+      for (i64 i = 0; i < n_rows; ++i) ++votes[i * step_ + code(i)];
+    }
+  }
+
+  void means(i64 n_rows, const u16* votes, double* to) const {
+    const double divisor = static_cast<double>(n_trees_);
+    for (i64 i = 0; i < n_rows; ++i, to += width_, votes += step_) {
+      std::fill_n(to, width_, 0.0);
+      if (step_ == 1) {
+        to[column_[0]] += n_trees_ - *votes;
+        to[column_[1]] += *votes;
+      } else {
+        for (i64 c = 0; c < step_; ++c) to[column_[c]] += votes[c];
+      }
+      for (i64 k = 0; k < width_; ++k) to[k] /= divisor;
+    }
+  }
+
+ private:
+  i64 width_, n_trees_, step_;
+  std::vector<i64> column_;
+};
+
+}  // namespace treewright
