@@ -10,11 +10,11 @@
 
 #include "../binding.hpp"
 #include "../module.hpp"
-#include "../ordered.hpp"
 #include "../predict_input.hpp"
 #include "../signals.hpp"
 #include "../threads.hpp"
 #include "predictor.hpp"
+#include "row_keys.hpp"
 #include "structure.hpp"
 #include "votes.hpp"
 
@@ -40,59 +40,6 @@ struct Workspace {
 
 // Trees whose first levels rows pass together, so that columns are made once for all.
 constexpr i64 kTreesTogether = 64;
-
-// Keys that a row takes, with one that is 0 behind its last: rows on lines of their own, as every tree
-// reads them again and in another order, unless several fit a line.
-template <class Key>
-i64 row_width(i64 n_features) {
-  constexpr i64 kLine = 64 / sizeof(Key);
-  const i64 width = n_features + 1;
-  return width > kLine / 2 ? (width + kLine - 1) / kLine * kLine : width;
-}
-
-// The keys of some rows; returns whether all values are finite. T is their type: float, or double for
-// all else.
-template <class T, class Key>
-bool gather_keys(const Input& input, i64 start, i64 count, i64 n_features, i64 width, Key* out) {
-  for (i64 i = 0; i < count; ++i) out[i * width + n_features] = 0;
-  const Key lowest = ordered(std::numeric_limits<T>::lowest());
-  const Key range = ordered(std::numeric_limits<T>::max()) - lowest;
-  Key beyond = 0;  // any key that is out of it
-  if (input.is_block) {
-    auto copy = [&](auto type) {
-      using From = decltype(type);
-      const From* data = static_cast<const From*>(input.data) + start * input.row_step;
-      for (i64 i = 0; i < count; ++i) {
-        for (i64 f = 0; f < n_features; ++f) {
-          const Key key = ordered(static_cast<T>(data[i * input.row_step + f]));
-          out[i * width + f] = key;
-          beyond |= key - lowest > range;
-        }
-      }
-    };
-    input.type == Number::float64 ? copy(double{}) : copy(float{});
-    return !beyond;
-  }
-  for (const predict::Column& column : input.columns) {
-    auto copy = [&](auto type) {
-      using From = decltype(type);
-      const From* data = static_cast<const From*>(column.data) + start * column.step;
-      for (i64 i = 0; i < count; ++i) {
-        const Key key = ordered(static_cast<T>(data[i * column.step]));
-        out[i * width + column.feature] = key;
-        beyond |= key - lowest > range;
-      }
-    };
-    if (column.type == Number::float64) {
-      copy(double{});
-    } else if (column.type == Number::float32) {
-      copy(float{});
-    } else {
-      copy(i32{});
-    }
-  }
-  return !beyond;
-}
 
 // Adds values of leaves to the totals of rows; kWidth values each, or any number if that is 0.
 template <int kWidth, class Index>
@@ -278,8 +225,9 @@ class ForestPredictor {
     using Key = typename Node::Key;
     const i64 n_features = static_cast<i64>(model_.n_categories.size());
     const i64 width = row_width<Key>(n_features);
-    const std::size_t bytes = static_cast<std::size_t>((count + BlockWalk::kSpareRows) * width) * sizeof(Key);
-    if (space.rows.size() < bytes + 128) space.rows.resize(bytes + 128);  // to align, and as columns are read by eight
+    // More, to align them and because columns are read by eight.
+    const i64 bytes = (count + BlockWalk::kSpareRows) * width * static_cast<i64>(sizeof(Key)) + 128;
+    if (std::ssize(space.rows) < bytes) space.rows.resize(bytes);
     const auto address = reinterpret_cast<std::uintptr_t>(space.rows.data());
     Key* keys = reinterpret_cast<Key*>((address + 63) & ~std::uintptr_t{63});
     const BlockRows<Key> rows{keys, width, count};

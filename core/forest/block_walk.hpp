@@ -163,8 +163,8 @@ class BlockWalk {
       // Rows in any order go with the group in the middle.
       if (!is_sorted && &group != &tree.groups[tree.groups.size() / 2]) continue;
       const i64 group_end = is_sorted ? end_[group.last] : rows.count;
-      if (is_sorted && !group.steps) {  // leaves
-        for (; i < group_end; ++i) leaf[order[i] & 0xffff] = static_cast<u32>(nodes[tree.root[order[i] >> 16]].cut);
+      for (; is_sorted && !group.steps && i < group_end; ++i) {  // at leaves already
+        leaf[order[i] & 0xffff] = static_cast<u32>(nodes[tree.root[order[i] >> 16]].cut);
       }
       while (i < group_end) {
         const u32 needed = tree.root[order[std::min(i + 3 * kChunk, last)] >> 16];

@@ -18,8 +18,8 @@ class Votes {
   static bool are(const double* values, i64 n_codes, i64 width, i64 n_trees) {
     if (n_codes < 2 || n_trees > std::numeric_limits<u16>::max()) return false;
     for (i64 c = 0; c < n_codes; ++c, values += width) {
-      const i64 ones = std::count(values, values + width, 1.0), zeros = std::count(values, values + width, 0.0);
-      if (ones != 1 || zeros != width - 1) return false;
+      if (std::count(values, values + width, 1.0) != 1) return false;
+      if (std::count(values, values + width, 0.0) != width - 1) return false;
     }
     return true;
   }

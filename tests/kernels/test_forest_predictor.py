@@ -26,7 +26,7 @@ class Made:
     n_features: int
     trees: list[tuple[NDArray[Any], ...]]
 
-    def predictor(self) -> kernels.ForestPredictor:
+    def predictor(self, leaf_codes: NDArray[np.uint8] | None = None) -> kernels.ForestPredictor:
         n_children, feature, breaks, closed = (
             np.concatenate(a) for a in zip(*self.trees, strict=True)
         )
@@ -47,6 +47,7 @@ class Made:
             breaks,
             none,
             none,
+            leaf_codes,
         )
 
     def apply(self, X: NDArray[Any]) -> NDArray[np.int32]:
@@ -104,15 +105,20 @@ def compare(made: Made, X: NDArray[Any], seed: int = 0) -> None:
     n_leaves = sum(int(np.sum(tree[0] == 0)) for tree in made.trees)
     for n_threads in (1, 2):
         np.testing.assert_array_equal(predictor.apply(X, False, n_threads), expected)
-    for width in (1, 2, 7):
-        distinct = rng.random((5, width))
-        codes = rng.integers(0, 5, n_leaves, dtype=np.uint8)
-        total = np.zeros((len(X), width))
+    votes = np.eye(4)
+    for distinct in (*(rng.random((5, width)) for width in (1, 2, 7)), votes, votes[[2, 0]]):
+        codes = rng.integers(0, len(distinct), n_leaves, dtype=np.uint8)
+        total = np.zeros((len(X), distinct.shape[1]))
         for t in range(len(made.trees)):
             total += distinct[codes][leaves[:, t]]
         mean = total / len(made.trees)
         np.testing.assert_array_equal(predictor.means(X, distinct, codes, False, 2), mean)
         np.testing.assert_array_equal(predictor.means(X, distinct[codes], None, False, 1), mean)
+        knows = made.predictor(codes)
+        np.testing.assert_array_equal(knows.means(X, distinct, codes, False, 2), mean)
+        np.testing.assert_array_equal(knows.means(X, distinct, codes.copy(), False, 1), mean)
+        np.testing.assert_array_equal(knows.means(X, distinct[codes], None, False, 2), mean)
+        np.testing.assert_array_equal(knows.apply(X, False, 1), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -126,6 +132,23 @@ def test_rows_end_where_the_twin_says(dtype: Any, n_rows: int, n_features: int) 
     cuts = finite_or_above(LEVELS)
     made = Made(n_features, [grown(rng, size, n_features, cuts) for size in sizes])
     compare(made, values_like(rng, (n_rows, n_features), LEVELS, dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gaps_and_infinities_are_met_on_the_way(dtype: Any) -> None:
+    rng = np.random.default_rng(5)
+    made = Made(9, [grown(rng, size, 9, rng.standard_normal(99)) for size in (3, 1500)])
+    predictor = made.predictor()
+    limits = np.finfo(dtype)
+    for n_rows in (1, 40, 5000):
+        X = rng.standard_normal((n_rows, 9)).astype(dtype)
+        X[-1, :4] = [limits.max, limits.min, -0.0, limits.smallest_subnormal]
+        np.testing.assert_array_equal(predictor.apply(X, None, 2), made.apply(X))
+        for odd in (np.nan, -np.nan, np.inf, -np.inf):
+            X[rng.integers(n_rows), rng.integers(9)] = odd
+            assert predictor.apply(X, None, 2) is None
+            assert predictor.means(X, np.ones((4 + 1501, 1)), None, None, 1) is None
+            X[~np.isfinite(X)] = 0
 
 
 def test_a_tree_may_be_one_long_way() -> None:

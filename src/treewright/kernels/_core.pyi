@@ -109,12 +109,16 @@ class ForestPredictor:
         rows: Any,
         values: NDArray[np.float64],
         codes: NDArray[np.uint8] | None,
-        may_have_gaps: bool,
+        may_have_gaps: bool | None,
         n_threads: int = 1,
-    ) -> NDArray[np.float64]: ...
-    def apply(self, rows: Any, may_have_gaps: bool, n_threads: int = 1) -> NDArray[np.int32]: ...
+    ) -> NDArray[np.float64] | None: ...
+    def apply(
+        self, rows: Any, may_have_gaps: bool | None, n_threads: int = 1
+    ) -> NDArray[np.int32] | None: ...
     @property
     def n_trees(self) -> int: ...
+    @property
+    def is_plain(self) -> bool: ...
 
 class Associator:
     def __init__(

@@ -252,7 +252,7 @@ class Forest:
 
     @property
     def finds_gaps(self) -> bool:
-        """Whether prediction meets gaps and infinities by itself, so that nobody need look first."""
+        """Whether prediction meets gaps and infinities itself, so that nobody looks first."""
         return self.arrays is not None and self._predictor.is_plain
 
     @cached_property
@@ -299,8 +299,9 @@ class Forest:
         if what not in self._codes:
             values = self._leaf_values(what)
             codes, values = code_rows(values) or (None, values)
-            for _, known in self._codes.values():  # those that the predictor has, if it can be
-                codes = known if codes is not None and np.array_equal(codes, known) else codes
+            for _, known in self._codes.values():  # the predictor knows the array it was given
+                if codes is not None and known is not None and np.array_equal(codes, known):
+                    codes = known
             values.flags.writeable = False
             self._codes[what] = values, codes
         return self._codes[what]
