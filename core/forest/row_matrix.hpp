@@ -1,12 +1,12 @@
 // The ordered columns of a forest, row by row and unsorted.
 //
-// A forest looks at a few drawn features per node, so keeping every column sorted does not pay.
-// Here each value is a signed 32-bit key of the same order: the bits of a float32 (and of a
-// double that is one), the code of an ordinal category, or the rank among the distinct values of
-// the column. Where every column has whole numbers or codes that 16 bits can tell apart, the keys are
-// these: half of the bytes, and twice as many in a register. A row's keys lie together, so that what a subtree reads stays in the cache. Beside
-// the key stands the number of a quantile bin, one byte, for counting in large nodes. A column of two
-// values without gaps needs neither, only a bit.
+// A forest looks at a few drawn features per node, so keeping every column sorted does not pay. Here
+// each value is a signed 32-bit key of the same order: the bits of a float32 (and of a double that is
+// one), the code of an ordinal category, or the rank among the distinct values of the column. Where
+// every column has whole numbers or codes that 16 bits can tell apart, the keys are these: half of the
+// bytes, and twice as many in a register. A row's keys lie together, so that what a subtree reads stays
+// in the cache. Beside the key stands the number of a quantile bin, one byte, for counting in large
+// nodes. A column of two values without gaps needs neither, only a bit.
 #pragma once
 
 #include <algorithm>
