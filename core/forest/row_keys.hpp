@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <type_traits>
 
 #include "../ordered.hpp"
 #include "../predict_input.hpp"
@@ -17,48 +18,47 @@ i64 row_width(i64 n_features) {
   return width > kLine / 2 ? (width + kLine - 1) / kLine * kLine : width;
 }
 
+// Keys of n values, as type T, in each of some rows; returns whether all are finite.
+template <class T, class From, class Key>
+__attribute__((always_inline)) inline bool keys_of(const From* from, i64 from_step, i64 count, i64 n,
+                                                   Key* to, i64 to_step) {
+  const Key lowest = ordered(std::numeric_limits<T>::lowest());
+  const Key range = ordered(std::numeric_limits<T>::max()) - lowest;
+  Key beyond = 0;  // any key that is out of it
+  for (i64 i = 0; i < count; ++i, from += from_step, to += to_step) {
+    for (i64 k = 0; k < n; ++k) {
+      to[k] = ordered(static_cast<T>(from[k]));
+      beyond |= to[k] - lowest > range;
+    }
+  }
+  return !beyond;
+}
+
+// The same of floats, with wider instructions.
+bool keys_of_floats(const float* from, i64 from_step, i64 count, i64 n, u32* to, i64 to_step);
+
 // The keys of some rows; returns whether all values are finite. T is their type: float, or double for
 // all else.
 template <class T, class Key>
 bool gather_keys(const predict::Input& input, i64 start, i64 count, i64 n_features, i64 width, Key* out) {
+  using predict::Number;
   for (i64 i = 0; i < count; ++i) out[i * width + n_features] = 0;
-  const Key lowest = ordered(std::numeric_limits<T>::lowest());
-  const Key range = ordered(std::numeric_limits<T>::max()) - lowest;
-  Key beyond = 0;  // any key that is out of it
-  if (input.is_block) {
-    auto copy = [&](auto type) {
-      using From = decltype(type);
-      const From* data = static_cast<const From*>(input.data) + start * input.row_step;
-      for (i64 i = 0; i < count; ++i) {
-        for (i64 f = 0; f < n_features; ++f) {
-          const Key key = ordered(static_cast<T>(data[i * input.row_step + f]));
-          out[i * width + f] = key;
-          beyond |= key - lowest > range;
-        }
-      }
-    };
-    input.type == predict::Number::float64 ? copy(double{}) : copy(float{});
-    return !beyond;
-  }
-  for (const predict::Column& column : input.columns) {
-    auto copy = [&](auto type) {
-      using From = decltype(type);
-      const From* data = static_cast<const From*>(column.data) + start * column.step;
-      for (i64 i = 0; i < count; ++i) {
-        const Key key = ordered(static_cast<T>(data[i * column.step]));
-        out[i * width + column.feature] = key;
-        beyond |= key - lowest > range;
-      }
-    };
-    if (column.type == predict::Number::float64) {
-      copy(double{});
-    } else if (column.type == predict::Number::float32) {
-      copy(float{});
+  auto read = [&](Number type, const void* data, i64 step, i64 n, Key* to) {
+    auto from = [&](auto cell) { return static_cast<const decltype(cell)*>(data) + start * step; };
+    if (type == Number::float64) return keys_of<T>(from(double{}), step, count, n, to, width);
+    if (type != Number::float32) return keys_of<T>(from(i32{}), step, count, n, to, width);
+    if constexpr (std::is_same_v<T, float>) {
+      return keys_of_floats(from(float{}), step, count, n, to, width);
     } else {
-      copy(i32{});
+      return keys_of<T>(from(float{}), step, count, n, to, width);
     }
+  };
+  if (input.is_block) return read(input.type, input.data, input.row_step, n_features, out);
+  bool are_finite = true;
+  for (const predict::Column& column : input.columns) {
+    are_finite &= read(column.type, column.data, column.step, 1, out + column.feature);
   }
-  return !beyond;
+  return are_finite;
 }
 
 }  // namespace treewright

@@ -29,6 +29,12 @@ class Votes {
     for (i64 c = 0; c < n_codes; ++c, values += width) {
       column_.push_back(std::find(values, values + width, 1.0) - values);
     }
+    if (step_ > 1) return;
+    mean_of_.assign((n_trees + 1) * width, 0.0);
+    for (i64 n = 0; n <= n_trees; ++n) {
+      const i64 of_code[] = {n_trees - n, n};
+      write(of_code, 2, mean_of_.data() + n * width);
+    }
   }
 
   void start(i64 n_rows, std::vector<u16>& votes) const { votes.assign(n_rows * step_, 0); }
@@ -44,22 +50,34 @@ class Votes {
   }
 
   void means(i64 n_rows, const u16* votes, double* to) const {
-    const double divisor = static_cast<double>(n_trees_);
+    if (step_ == 1) return width_ == 2 ? look_up<2>(n_rows, votes, to) : look_up<0>(n_rows, votes, to);
     for (i64 i = 0; i < n_rows; ++i, to += width_, votes += step_) {
       std::fill_n(to, width_, 0.0);
-      if (step_ == 1) {
-        to[column_[0]] += n_trees_ - *votes;
-        to[column_[1]] += *votes;
-      } else {
-        for (i64 c = 0; c < step_; ++c) to[column_[c]] += votes[c];
-      }
-      for (i64 k = 0; k < width_; ++k) to[k] /= divisor;
+      write(votes, step_, to);
     }
   }
 
  private:
+  // Shares of the trees that say each code; `to` is zero.
+  template <class Count>
+  void write(const Count* of_code, i64 n_codes, double* to) const {
+    for (i64 c = 0; c < n_codes; ++c) to[column_[c]] += static_cast<double>(of_code[c]);
+    for (i64 k = 0; k < width_; ++k) to[k] /= static_cast<double>(n_trees_);
+  }
+
+  // kWidth numbers for each row, or any number if that is 0.
+  template <int kWidth>
+  void look_up(i64 n_rows, const u16* votes, double* to) const {
+    const i64 width = kWidth ? kWidth : width_;
+    for (i64 i = 0; i < n_rows; ++i, to += width) {
+      const double* from = mean_of_.data() + votes[i] * width;
+      for (i64 k = 0; k < width; ++k) to[k] = from[k];
+    }
+  }
+
   i64 width_, n_trees_, step_;
   std::vector<i64> column_;
+  std::vector<double> mean_of_;  // by the votes for the second of two codes
 };
 
 }  // namespace treewright
