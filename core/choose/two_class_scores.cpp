@@ -7,21 +7,23 @@ namespace treewright {
 namespace {
 
 using Wide = i32 __attribute__((vector_size(32), aligned(4), may_alias));
+using WideSums = u32 __attribute__((vector_size(32), aligned(4), may_alias));  // their last byte may fill
 
 // Sums for 8·V rows, each over all n.
 template <int V>
 __attribute__((always_inline)) inline void pair_block(const i32* keys, const i32* tokens, i64 n,
                                                       const i32* own, i32* sums) {
-  Wide key[V], sum[V];
+  Wide key[V];
+  WideSums sum[V];
   for (int v = 0; v < V; ++v) {
     key[v] = *reinterpret_cast<const Wide*>(own + 8 * v);
-    sum[v] = Wide{};
+    sum[v] = WideSums{};
   }
   for (i64 j = 0; j < n; ++j) {
     const Wide other = Wide{} + keys[j], token = Wide{} + tokens[j];
-    for (int v = 0; v < V; ++v) sum[v] += ~(other > key[v]) & token;
+    for (int v = 0; v < V; ++v) sum[v] += (WideSums)(~(other > key[v]) & token);
   }
-  for (int v = 0; v < V; ++v) *reinterpret_cast<Wide*>(sums + 8 * v) = sum[v];
+  for (int v = 0; v < V; ++v) *reinterpret_cast<WideSums*>(sums + 8 * v) = sum[v];
 }
 
 }  // namespace
