@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 
 from treewright.data.encode import encode
 from treewright.data.table import Table
+from treewright.errors import DataError
 
 
 def mixed() -> Table:
@@ -83,3 +84,16 @@ def test_a_pickled_table_is_the_same() -> None:
 
 def test_a_table_says_what_it_holds() -> None:
     assert repr(mixed()) == "Table(4 rows, 2 columns: 1 continuous, 1 nominal)"
+
+
+def test_a_table_may_look_for_gaps_when_it_is_asked() -> None:
+    schema = encode(np.ones((2, 3))).schema
+    X = np.array([[1.0, np.nan, 2.0]])
+    table = encode(X, schema=schema, later=True)
+    assert not table.is_checked
+    assert table.has_gaps.tolist() == [False, True, False]
+    assert table.is_checked
+    X[0, 2] = np.inf
+    table = encode(X, schema=schema, later=True)
+    with pytest.raises(DataError, match="column 'x2' contains infinity"):
+        _ = table.has_gaps

@@ -238,3 +238,26 @@ def test_leaves_and_paths_are_those_of_the_trees(iris):
         assert_array_equal(leaves[:, k], member.apply(iris[0]))
         own = path[:, offset[k] : offset[k + 1]].toarray()
         assert_array_equal(own, member.decision_path(iris[0]).toarray())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("base", [None, tw.C45Classifier()])
+def test_rows_with_gaps_and_infinities_among_others(
+    dtype: type, base: tw.C45Classifier | None
+) -> None:
+    """A gap changes its own row alone, and an infinity is refused wherever it stands."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 4)).astype(dtype)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int) + (X[:, 2] > 1)
+    forest = tw.RandomForestClassifier(7, base=base, random_state=0).fit(X[:400], y[:400])
+    whole = forest.predict_proba(X)
+    holed = X.copy()
+    holed[2900, 0] = np.nan
+    mean = forest.predict_proba(holed)
+    others = np.arange(len(X)) != 2900
+    assert_array_equal(mean[others], whole[others])
+    assert mean[2900].sum() == pytest.approx(1)
+    holed[2990, 1] = -np.inf
+    for ask in (forest.predict, forest.predict_proba, forest.apply):
+        with pytest.raises(DataError, match="column 'x1' contains infinity"):
+            ask(holed)
