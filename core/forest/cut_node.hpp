@@ -6,7 +6,7 @@
 namespace treewright {
 
 // A row goes to the node `left` places on, or to the one after it if its key is greater than the cut.
-// At a leaf `left` is 0, `feature` a place where every row has key 0, and `cut` the number of the leaf.
+// At a leaf `left` is 0, `feature` a place where every row has key 0, and `cut` what rows are told there.
 template <class V, class K, class P>
 struct CutNode {
   using Value = V;

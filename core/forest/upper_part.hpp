@@ -1,7 +1,7 @@
 // The part of a tree that all rows pass before they are sorted by the subtree they come to.
 //
-// Where the largest subtrees are opened first, those that are left below are of like size: of eleven
-// whole levels half of the rows would come to a twelfth of the subtrees.
+// Where the largest subtrees are opened first, those that are left below are of like size. Below eleven
+// whole levels of trees with 26 000 leaves, half of the rows came to 3 % of the subtrees.
 #pragma once
 
 #include <algorithm>
