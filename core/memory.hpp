@@ -66,6 +66,20 @@ class Memory {
   std::size_t size_ = 0;
 };
 
+// For vectors that begin on a cache line's boundary.
+template <class T>
+struct OnLines {
+  using value_type = T;
+  OnLines() = default;
+  template <class U>
+  OnLines(const OnLines<U>&) {}
+  T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+  }
+  void deallocate(T* at, std::size_t) { ::operator delete(at, std::align_val_t{64}); }
+  bool operator==(const OnLines&) const = default;
+};
+
 // Makes the general allocator give back what it keeps. It looks through all of its memory, so this
 // is for moments when megabytes were freed.
 inline void trim_heap() {

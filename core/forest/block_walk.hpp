@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../memory.hpp"
 #include "../types.hpp"
 #include "cut_node.hpp"
 #include "top_levels.hpp"
@@ -31,7 +32,7 @@ template <class Node>
 struct BlockTree {
   // The upper part from place 1 on, none for a small tree; where it ends, `cut` is the place of the
   // subtree.
-  std::vector<Node> upper;
+  std::vector<Node, OnLines<Node>> upper;
   int upper_levels = 0;
   std::vector<u32> root;           // first node of the subtree at each place
   std::vector<u32> places;         // the same places in the order of their nodes
@@ -61,7 +62,7 @@ class BlockWalk {
     if (has_places) find_places(tree, rows, top);
     const bool is_sorted = has_places && rows.count >= kFewestSorted;
     is_sorted ? sort_rows(tree.places, rows.count) : keep_order(has_places, rows.count);
-    walk_subtrees(tree, rows, is_sorted);
+    rows.width == 32 ? walk_subtrees<32>(tree, rows, is_sorted) : walk_subtrees<0>(tree, rows, is_sorted);
   }
 
   void make_room(i64 count) {
@@ -104,7 +105,12 @@ class BlockWalk {
     for (i64 i = 0; i < rows.count; i += kUpperLanes, keys += kUpperLanes * width) {
       asm("" : "+r"(keys));  // or the compiler keeps an address for each lane
       u64 at[kUpperLanes];
-      for (int lane = 0; lane < kUpperLanes; ++lane) at[lane] = top ? top[i + lane] : 1;
+      for (int lane = 0; lane < kUpperLanes; ++lane) {
+        at[lane] = top ? top[i + lane] : 1;
+        const auto* next = keys + (kUpperLanes + lane) * width;  // which may be far away still
+        __builtin_prefetch(next);
+        __builtin_prefetch(next + width / 2);
+      }
       for (int k = 0; k < steps; ++k) {
 #pragma GCC unroll 10
         for (int lane = 0; lane < kUpperLanes; ++lane) {
@@ -149,7 +155,7 @@ class BlockWalk {
     std::fill_n(order_.begin() + count, kSpareRows + kAhead, order_[count - 1]);
   }
 
-  template <class Node>
+  template <int kWidth, class Node>
   [[gnu::noinline]] void walk_subtrees(const BlockTree<Node>& tree,
                                        const BlockRows<typename Node::Key>& rows, bool is_sorted) {
     const Node* nodes = tree.nodes.data();
@@ -174,25 +180,30 @@ class BlockWalk {
           u32 row[kLanes];
           for (int lane = 0; lane < kLanes; ++lane) {
             const char* next = reinterpret_cast<const char*>(
-                rows.keys + (order[i + lane + kAhead] & 0xffff) * rows.width);
+                keys_of<kWidth>(rows, order[i + lane + kAhead] & 0xffff));
             __builtin_prefetch(next);
             __builtin_prefetch(next + 64);
             at[lane] = tree.root[order[i + lane] >> 16];
             row[lane] = order[i + lane] & 0xffff;
           }
-          end = advance(nodes, rows, std::max(group.steps, 1), at, row, end);
+          end = advance<kWidth>(nodes, rows, std::max(group.steps, 1), at, row, end);
         }
-        while (end - waiting >= kWaiting) end = advance_all(nodes, rows, waiting, end);
+        while (end - waiting >= kWaiting) end = advance_all<kWidth>(nodes, rows, waiting, end);
       }
     }
     while (end > waiting) {
       for (; (end - waiting) % kLanes; ++end) *end = end[-1];
-      end = advance_all(nodes, rows, waiting, end);
+      end = advance_all<kWidth>(nodes, rows, waiting, end);
     }
   }
 
+  template <int kWidth, class Key>
+  static const Key* keys_of(const BlockRows<Key>& rows, i64 row) {
+    return rows.keys + row * (kWidth ? kWidth : rows.width);
+  }
+
   // Rows that wait take some steps, as many at once as there are lanes; the rest stays.
-  template <class Node>
+  template <int kWidth, class Node>
   Walker* advance_all(const Node* nodes, const BlockRows<typename Node::Key>& rows, Walker* waiting,
                       const Walker* end) {
     Walker* kept = waiting;
@@ -203,19 +214,19 @@ class BlockWalk {
         at[lane] = waiting[lane].at;
         row[lane] = waiting[lane].row;
       }
-      kept = advance(nodes, rows, kSteps, at, row, kept);
+      kept = advance<kWidth>(nodes, rows, kSteps, at, row, kept);
     }
     return std::copy(static_cast<const Walker*>(waiting), end, kept);
   }
 
   // Takes steps with kLanes rows; those that have not arrived are put where `waiting` points, and the
   // end of them is returned.
-  template <class Node>
+  template <int kWidth, class Node>
   Walker* advance(const Node* nodes, const BlockRows<typename Node::Key>& rows, int steps,
                   u64 (&at)[kLanes], const u32 (&row)[kLanes], Walker* waiting) {
     const typename Node::Key* keys[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
-      keys[lane] = rows.keys + row[lane] * rows.width;
+      keys[lane] = keys_of<kWidth>(rows, row[lane]);
       asm("" : "+r"(keys[lane]));  // one address, not a base and an index to be added at every step
     }
     do {

@@ -17,7 +17,8 @@
 namespace treewright {
 
 struct UpperPart {
-  // The first levels are a heap from place 1 on (top_levels.hpp), what is below follows breadth first.
+  // The first levels are a heap from place 1 on (top_levels.hpp). Below, a line of the cache holds children
+  // and what is below the largest of them, so that a way takes fewer lines.
   std::vector<u32> nodes;
   std::vector<u32> left;  // distance to the left child, 0 where the part ends
   int levels = kTopLevels;
@@ -26,6 +27,8 @@ struct UpperPart {
 // Subtrees that are left below, and nodes that each should have; twice as many nodes fit the nearest
 // cache.
 constexpr i64 kMostSubtrees = 2048, kFewestSubtrees = 64, kSubtreeNodes = 24;
+
+constexpr int kPairsInLine = 4;  // of children, in nodes of 8 bytes
 
 inline UpperPart upper_part(std::span<const i32> first_child) {
   const i64 n = static_cast<i64>(first_child.size());
@@ -67,12 +70,28 @@ inline UpperPart upper_part(std::span<const i32> first_child) {
     close(child, level[node] + 1);
     close(child + 1, level[node] + 1);
   }
-  for (std::size_t i = kTopEnd; i < out.nodes.size(); ++i) {
-    if (!is_open[out.nodes[i]]) continue;
-    const auto child = static_cast<u32>(first_child[out.nodes[i]]);
-    out.left[i] = static_cast<u32>(out.nodes.size() - i);
-    out.nodes.insert(out.nodes.end(), {child, child + 1});
-    out.left.insert(out.left.end(), {0, 0});
+  std::queue<u32> lines;  // places of open nodes whose children begin a line
+  for (u32 i = kTopEnd; i < 2 * kTopEnd; ++i) {
+    if (is_open[out.nodes[i]]) lines.push(i);
+  }
+  std::vector<u32> here;  // those whose children may come into this line
+  for (; !lines.empty(); lines.pop()) {
+    here.assign(1, lines.front());
+    for (int pair = 0; pair < kPairsInLine && !here.empty(); ++pair) {
+      const auto largest = std::max_element(here.begin(), here.end(), [&](u32 a, u32 b) {
+        return leaves[out.nodes[a]] < leaves[out.nodes[b]];
+      });
+      const u32 i = *largest;
+      here.erase(largest);
+      const auto child = static_cast<u32>(first_child[out.nodes[i]]);
+      const auto at = static_cast<u32>(out.nodes.size());
+      out.left[i] = at - i;
+      out.nodes.insert(out.nodes.end(), {child, child + 1});
+      out.left.insert(out.left.end(), {0, 0});
+      if (is_open[child]) here.push_back(at);
+      if (is_open[child + 1]) here.push_back(at + 1);
+    }
+    for (const u32 i : here) lines.push(i);
   }
   return out;
 }
