@@ -18,10 +18,12 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from speed import PEER, Settings
 
 # LightGBM's threads would wait by spinning otherwise, for minutes where a core is shared.
@@ -52,8 +54,14 @@ class Task:
         )
 
 
+def seeded(forest: Any) -> Fit:
+    """Fits a new forest with another seed every time: seeds differ more than libraries do."""
+    seeds = count()
+    return lambda X, y: clone(forest).set_params(random_state=next(seeds)).fit(X, y)
+
+
 def _scikit(module: str) -> Callable[[Task], Fit]:
-    return lambda task: task.of(importlib.import_module(module)).fit
+    return lambda task: seeded(task.of(importlib.import_module(module)))
 
 
 def _lightgbm(task: Task) -> Fit:

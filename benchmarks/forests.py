@@ -18,7 +18,7 @@ from typing import Any
 import data
 import joblib
 import numpy as np
-from forest_peers import GROWN, N_TREES, PEERS, Fit, Task, columns, installed, ranger
+from forest_peers import GROWN, N_TREES, PEERS, Fit, Task, columns, installed, ranger, seeded
 from results import Result, Skipped, at_most, count, faster, not_worse
 from sklearn import ensemble
 from speed import PEER, Settings
@@ -32,16 +32,27 @@ EXACT_TARGET = 8.0
 SLOW = ("LightGBM", "ranger")
 """Peers that take so long that one round is enough."""
 
+Models = dict[str, list[Any]]
+"""What each contender has fitted, round by round."""
+
 
 def _ours(settings: Settings, method: str = "auto", numbers: bool = False) -> Any:
     return Task(settings, numbers).of(treewright).set_params(tree_method=method)
+
+
+def _pair(settings: Settings) -> dict[str, Fit]:
+    """Ours and scikit-learn's."""
+    return {
+        "treewright": seeded(_ours(settings)),
+        PEER: seeded(Task(settings).of(ensemble)),
+    }
 
 
 def grow(settings: Settings) -> Iterator[Result | Skipped]:
     """Trees to purity on 200 000 × 28 floats, two classes."""
     rows = 200_000 // settings.shrink
     X, y = data.classes(2 * rows)
-    models: dict[str, Any] = {}
+    models: Models = {}
     yield from _side_by_side("forest", X[:rows], y[:rows], settings, TARGETS, models)
     for name in ("treewright", "exact"):
         yield from _scores("forest", name, models[name], models[PEER], X[rows:], y[rows:])
@@ -51,14 +62,15 @@ def numbers(settings: Settings) -> Iterator[Result | Skipped]:
     """The same for a number, with a third of the features at a node."""
     rows = 200_000 // settings.shrink
     X, y = data.numbers(2 * rows)
-    models: dict[str, Any] = {}
+    models: Models = {}
     yield from _side_by_side("forest_numbers", X[:rows], y[:rows], settings, {}, models)
     X_test, y_test = X[rows:], y[rows:]
     for name in ("treewright", "exact"):
-        off = [(models[m].predict(X_test) - y_test) ** 2 for m in (name, PEER)]
-        share = [1 - o.mean() / y_test.var() for o in off]
-        error = float((off[0] - off[1]).std() / np.sqrt(rows) / y_test.var())
-        yield not_worse("forest_numbers", f"test R² of the same ({name})", PEER, *share, error)
+        explained = [
+            [1 - (m.predict(X_test) - y_test) ** 2 / y_test.var() for m in models[side]]
+            for side in (name, PEER)
+        ]
+        yield _compared("forest_numbers", f"test R² of the same ({name})", *explained)
 
 
 def _side_by_side(
@@ -67,7 +79,7 @@ def _side_by_side(
     y: np.ndarray,
     settings: Settings,
     targets: dict[str, float],
-    models: dict[str, Any],
+    models: Models,
 ) -> Iterator[Result | Skipped]:
     """Times of every contender; ``models`` receives what they fitted."""
     is_number = y.dtype.kind == "f"
@@ -78,7 +90,7 @@ def _side_by_side(
     grown = ours["treewright"].fit(X, y)
     leaves = int(np.mean([grown.estimators_[k].tree_.n_leaves for k in range(3)]))
     task = Task(settings, is_number, leaves)
-    contenders: dict[str, Fit] = {name: model.fit for name, model in ours.items()}
+    contenders: dict[str, Fit] = {name: seeded(model) for name, model in ours.items()}
     for name, (package, _, make) in PEERS.items():
         if installed(name) is None:
             yield Skipped(case, f"{package} is not installed.")
@@ -86,11 +98,9 @@ def _side_by_side(
             contenders[name] = make(task)
             contenders[name](X[:400], y[:400])  # whatever is loaded on first use
 
-    def calling(name: str) -> Callable[[], None]:
-        return lambda: models.update({name: contenders[name](X, y)})
-
-    times = take_turns({n: calling(n) for n in contenders if n not in SLOW}, settings.repeats)
-    times |= take_turns({n: calling(n) for n in contenders if n in SLOW}, 1)
+    calls = _calls(contenders, dict.fromkeys(contenders, (X, y)), models)
+    times = take_turns({n: c for n, c in calls.items() if n not in SLOW}, settings.repeats)
+    times |= take_turns({n: c for n, c in calls.items() if n in SLOW}, 1)
     for name in times.keys() & GROWN.keys():
         times[name] = [seconds * N_TREES / GROWN[name] for seconds in times[name]]
     if (seconds := ranger(X, y, task, 1)) is None:
@@ -109,40 +119,62 @@ def _side_by_side(
     yield faster(case, f"{what}, exact", PEER, pair, EXACT_TARGET if targets else None)
 
 
+def _calls(
+    contenders: dict[str, Fit], data: dict[str, tuple[Any, np.ndarray]], models: Models
+) -> dict[str, Callable[[], None]]:
+    """A fit of each contender to its data, which ``models`` keeps."""
+
+    def calling(name: str) -> Callable[[], None]:
+        kept = models.setdefault(name, [])
+        return lambda: kept.append(contenders[name](*data[name]))
+
+    return {name: calling(name) for name in contenders}
+
+
 def _scores(
-    case: str, name: str, ours: Any, theirs: Any, X: Any, y: np.ndarray, X_peer: Any = None
+    case: str,
+    name: str,
+    ours: list[Any],
+    theirs: list[Any],
+    X: Any,
+    y: np.ndarray,
+    X_peer: Any = None,
 ) -> Iterator[Result]:
     """Accuracy and log-loss on rows not seen in training."""
-    classes = list(ours.classes_)
-    probability = [
-        ours.predict_proba(X),
-        theirs.predict_proba(X if X_peer is None else X_peer),
-    ]
-    right = [np.asarray(classes)[p.argmax(axis=1)] == y for p in probability]
-    gap = right[0].astype(float) - right[1]
-    error = float(gap.std() / np.sqrt(len(y)))
-    label = f"test accuracy of the same ({name})"
-    yield not_worse(case, label, PEER, right[0].mean(), right[1].mean(), error)
-    # a forest of a few trees says 0 of some classes; that must not decide alone
+    classes = ours[0].classes_
     at = np.searchsorted(classes, y)
-    each = [-np.log(np.clip(p[np.arange(len(y)), at], 1e-3, None)) for p in probability]
-    error = float((each[0] - each[1]).std() / np.sqrt(len(y)))
-    label = f"minus test log-loss ({name})"
-    yield not_worse(case, label, PEER, -float(each[0].mean()), -float(each[1].mean()), error)
+    right, log = [], []
+    for models, rows in ((ours, X), (theirs, X if X_peer is None else X_peer)):
+        probability = [model.predict_proba(rows) for model in models]
+        right.append([(p.argmax(axis=1) == at).astype(float) for p in probability])
+        # a forest of a few trees says 0 of some classes; that must not decide alone
+        log.append([np.log(np.clip(p[np.arange(len(y)), at], 1e-3, None)) for p in probability])
+    yield _compared(case, f"test accuracy of the same ({name})", *right)
+    yield _compared(case, f"minus test log-loss ({name})", *log)
+
+
+def _compared(case: str, label: str, ours: list[np.ndarray], theirs: list[np.ndarray]) -> Result:
+    """Means over seeds of what each row of the test is worth; errors of rows and of seeds."""
+    gap = np.mean(ours, axis=0) - np.mean(theirs, axis=0)
+    variance = gap.var() / len(gap)
+    for side in (ours, theirs):
+        if len(side) > 1:
+            variance += np.var([each.mean() for each in side], ddof=1) / len(side)
+    seeds = f"{label}, mean of {len(ours)} seeds" if len(ours) > 1 else label
+    means = float(np.mean(ours)), float(np.mean(theirs))
+    return not_worse(case, seeds, PEER, *means, float(np.sqrt(variance)))
 
 
 def cover(settings: Settings) -> Iterator[Result]:
     """Like covertype: 54 columns of which 44 are binary, seven classes."""
     rows = 200_000 // settings.shrink
     X, y = data.cover(2 * rows)
-    ours, theirs = _ours(settings), Task(settings).of(ensemble)
-    calls = {
-        "treewright": lambda: ours.fit(X[:rows], y[:rows]),
-        PEER: lambda: theirs.fit(X[:rows], y[:rows]),
-    }
+    models: Models = {}
+    train = X[:rows], y[:rows]
+    calls = _calls(_pair(settings), {"treewright": train, PEER: train}, models)
     what = f"fit, forest of {N_TREES}, {count(rows)} × 54, 44 binary, 7 classes"
     yield faster("forest_cover", what, PEER, take_turns(calls, settings.repeats), 10.0)
-    yield from _scores("forest_cover", "cover", ours, theirs, X[rows:], y[rows:])
+    yield from _scores("forest_cover", "cover", *models.values(), X[rows:], y[rows:])
 
 
 def adult(settings: Settings) -> Iterator[Result | Skipped]:
@@ -157,15 +189,13 @@ def adult(settings: Settings) -> Iterator[Result | Skipped]:
     hot = pd.get_dummies(X, dtype=np.float32).to_numpy(np.float32)
     y = y.astype(str).to_numpy()
     test = np.random.default_rng(0).permutation(len(y)) % 2 == 1
-    ours, theirs = _ours(settings), Task(settings).of(ensemble)
-    train, hot_train, y_train = X[~test], hot[~test], y[~test]
-    calls = {
-        "treewright": lambda: ours.fit(train, y_train),
-        PEER: lambda: theirs.fit(hot_train, y_train),
-    }
+    models: Models = {}
+    y_train = y[~test]
+    rows = {"treewright": (X[~test], y_train), PEER: (hot[~test], y_train)}
+    calls = _calls(_pair(settings), rows, models)
     what = f"fit, forest of {N_TREES}, adult, {count(len(y_train))} × 14 mixed (peer: one-hot)"
     yield faster("forest_adult", what, PEER, take_turns(calls, settings.repeats), 5.0)
-    yield from _scores("forest_adult", "adult", ours, theirs, X[test], y[test], hot[test])
+    yield from _scores("forest_adult", "adult", *models.values(), X[test], y[test], hot[test])
 
 
 def predict(settings: Settings) -> Iterator[Result | Skipped]:
