@@ -45,13 +45,15 @@ struct CompactTree {
     // Split nodes by their numbers, leaves by their records; written without a jump per node.
     std::vector<i32> inner(order.size() + 1), leaves(order.size() + 1);
     std::size_t n_inner = 0, n_leaves = 0;
-    n_children.resize(order.size());
+    n_children.assign(order.size(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
       const i32 number = inner[n_inner] = list[order[i]].inner;
       leaves[n_leaves] = order[i];
       n_inner += number >= 0;
       n_leaves += number < 0;
-      n_children[i] = number < 0 ? 0 : list.inner[number].n_branches;
+      if (!list.inner.empty()) {
+        n_children[i] = list.inner[std::max(number, 0)].n_branches * (number >= 0);
+      }
     }
     inner.resize(n_inner);
     leaves.resize(n_leaves);
@@ -101,15 +103,18 @@ struct CompactTree {
     leaf_classes.reserve(leaves.size());
     pair_class.reserve(leaves.size());
     pair_weight.reserve(leaves.size());
+    std::vector<i32> found(list.n_stats + 1);
     for (const i32 at : leaves) {
       leaf_samples.push_back(list[at].n_samples);
       const i64* stats = list.stats_of(at);
       i32 count = 0;
       for (i32 k = 0; k < list.n_stats; ++k) {
-        if (!stats[k]) continue;
-        pair_class.push_back(k);
-        pair_weight.push_back(static_cast<double>(stats[k]) * p.weight_unit);
-        ++count;
+        found[count] = k;
+        count += stats[k] != 0;
+      }
+      for (i32 i = 0; i < count; ++i) {
+        pair_class.push_back(found[i]);
+        pair_weight.push_back(static_cast<double>(stats[found[i]]) * p.weight_unit);
       }
       leaf_classes.push_back(count);
     }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "../choose/table_scan.hpp"
 #include "../partition.hpp"
+#include "byte_partition.hpp"
 #include "row_matrix.hpp"
 
 namespace treewright {
@@ -21,10 +23,10 @@ class Mover {
     u32* ids = view.block.ids + view.begin;
     const i64 n = view.size();
     i64 left = 0;
+    auto never = [](u32) { return false; };  // asked
     if (rows.is_bit(slot)) {
       next = {feature.bin_end[0], feature.bin_end[1]};
-      const BitColumn bits = rows.bits_of(slot);
-      left = partition_by(ids, n, scratch.bytes, [&](u32 id) { return bits[id]; });
+      left = partition_by_byte(ids, n, view.block.n, bit_test(rows.bits_of(slot)), scratch.bytes, never);
     } else if (c.bin_below < 0) {
       rows.with_keys(slot, [&](const auto& keys) {
         left = partition_by(ids, n, scratch.bytes, [&](u32 id) {
@@ -36,21 +38,15 @@ class Mover {
       });
     } else if (feature.bins_are_values) {
       next = {feature.bin_end[c.bin_below], feature.bin_end[c.bin_above]};
-      left = partition_bins(view, slot, scratch, [&](u32, u32 bin) {
-        return bin > static_cast<u32>(c.bin_below);
-      });
+      left = partition_bins(view, slot, c.bin_below, 0, scratch, never);
     } else {
       // The bins decide; keys are read only next to the cut.
-      const u32 below = static_cast<u32>(c.bin_below);
-      const u32 close = static_cast<u32>(c.bin_above) - below;
       rows.with_keys(slot, [&](const auto& keys) {
-        left = partition_bins(view, slot, scratch, [&](u32 id, u32 bin) {
-          bool right = bin > below;
-          if (bin - below <= close) {
-            const i32 key = keys[id];
-            right = key > last;
-            next.see(key, right);
-          }
+        const i32 n_close = c.bin_above - c.bin_below + 1;
+        left = partition_bins(view, slot, c.bin_below, n_close, scratch, [&](u32 id) {
+          const i32 key = keys[id];
+          const bool right = key > last;
+          next.see(key, right);
           return right;
         });
       });
@@ -109,6 +105,13 @@ class Mover {
   }
 
  private:
+  // Those that have the bit go right.
+  static ByteTest bit_test(const BitColumn& bits) {
+    constexpr i64 kWord = sizeof(u64);
+    const int byte = std::endian::native == std::endian::little ? bits.shift / 8 : 7 - bits.shift / 8;
+    return {reinterpret_cast<const u8*>(bits.data) + byte, bits.step * kWord, 1u << bits.shift % 8, 0, 0};
+  }
+
   // Describes the branches of instances that were moved, the first `left` of them to the left.
   void end_move(const NodeView& view, i64 left, Scratch& scratch) const {
     const u32* ids = view.block.ids + view.begin;
@@ -129,12 +132,12 @@ class Mover {
   }
 
   // Goes by the bins of a feature, down its column where the node has most of the rows.
-  template <class Right>
-  static i64 partition_bins(const NodeView& view, i32 slot, Scratch& scratch, Right&& right) {
-    u32* ids = view.block.ids + view.begin;
+  static i64 partition_bins(const NodeView& view, i32 slot, i32 below, i32 n_close, Scratch& scratch,
+                            Callable<bool(u32)> is_right) {
     const BinColumn bins = view.block.rows.bins_of(slot, view.size());
-    return partition_by(ids, view.size(), scratch.bytes,
-                        [&](u32 id) { return right(id, bins[id]); });
+    const ByteTest test{bins.data, bins.step, 255, static_cast<u32>(below), static_cast<u32>(n_close)};
+    return partition_by_byte(view.block.ids + view.begin, view.size(), view.block.n, test, scratch.bytes,
+                             is_right);
   }
 
   const Problem& p_;

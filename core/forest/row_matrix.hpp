@@ -66,9 +66,11 @@ struct RowFeature {
 struct NextToCut {
   i32 below = std::numeric_limits<i32>::min(), above = kGapKey;
 
+  // Without a jump, which would be a guess.
   void see(i32 key, bool right) {
-    below = std::max(below, right ? below : key);
-    above = std::min(above, right ? key : above);
+    const i32 mask = -static_cast<i32>(right);
+    below = std::max(below, (key & ~mask) | (std::numeric_limits<i32>::min() & mask));
+    above = std::min(above, (key & mask) | (kGapKey & ~mask));
   }
 };
 

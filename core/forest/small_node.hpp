@@ -41,16 +41,18 @@ class SmallNode {
   Rows load(const Block& block, const u32* ids, i64 n) {
     block_ = &block;
     n_all_ = n;
+    if (is_short_) {
+      sort_by_class(ids, n);
+    } else {
+      std::copy_n(ids, n, id_);
+    }
     for (i64 i = 0; i < n; ++i) {
-      const u32 id = id_[i] = ids[i];
+      const u32 id = id_[i];
       place_of_[i] = block.rows.key_place(id);
       label_[i] = static_cast<u8>(block.target.label[id]);
       count_[i] = block.target.count[id];
       token_[i] = token(count_[i], label_[i] > 0);
-    }
-    if (is_short_) {
-      std::fill_n(of_class_, p_.targets.n_classes, Rows{});
-      for (i64 i = 0; i < n; ++i) of_class_[label_[i]].add(static_cast<u32>(i));
+      class_token_[i] = u64{count_[i]} << label_[i] % 8 * 8;
     }
     bits_.resize(block.rows.bit_step * kMaxRows);
     is_read_.assign(block.rows.bit_step, 0);
@@ -61,23 +63,16 @@ class SmallNode {
   void enter(const Rows& rows, const i64* stats) {
     rows_ = rows;
     stats_ = stats;
-    n_ = 0;
     n_classes_ = 0;
     i64 left[kMaxByteClasses + 1];
     for (i32 k = 0; k < p_.targets.n_classes; ++k) {
       place_[k] = static_cast<u8>(n_classes_);
       left[n_classes_] = stats[k];
-      if (is_short_) {
-        class_end_[n_classes_] = static_cast<i32>(n_);  // its begin for now
-        n_ += (rows & of_class_[k]).count();
-      }
+      if (is_short_) class_end_[n_classes_] = (rows & up_to_class_[k]).count();
       n_classes_ += stats[k] > 0;
     }
-    if (is_short_) {
-      rows.each([&](int i) { row_[class_end_[place_[label_[i]]]++] = static_cast<u8>(i); });
-    } else {
-      rows.each([&](int i) { row_[n_++] = static_cast<u8>(i); });
-    }
+    n_ = 0;
+    rows.each([&](int i) { row_[n_++] = static_cast<u8>(i); });
     totals_.set(left, n_classes_);
     top_ = -1;
     has_tokens_ = false;
@@ -168,12 +163,9 @@ class SmallNode {
   };
   Sum sum_of(const Rows& rows) const {
     Sum sum;
-    std::fill_n(sum.stats, p_.n_stats, 0);
-    rows.each([&](int i) {
-      ++sum.n;
-      sum.weight += count_[i];
-      sum.stats[label_[i]] += count_[i];
-    });
+    sum.n = rows.count();
+    add_classes(rows, sum.stats);
+    for (i32 k = 0; k < p_.n_stats; ++k) sum.weight += sum.stats[k];
     return sum;
   }
   u32 id(int row) const { return id_[row]; }  // of the subtree
@@ -192,6 +184,30 @@ class SmallNode {
     return above;
   }
 
+  // What some rows weigh, by class. Sums of few classes and little weight are the bytes of one word: to
+  // add to the same number again and again takes longer.
+  void add_classes(const Rows& rows, i32* weight) const {
+    if (p_.n_stats <= 8 && totals_.all <= 255) {
+      u64 sum = 0;
+      rows.each([&](int i) { sum += class_token_[i]; });
+      for (i32 k = 0; k < p_.n_stats; ++k) weight[k] = static_cast<u8>(sum >> 8 * k);
+    } else {
+      std::fill_n(weight, p_.n_stats, 0);
+      rows.each([&](int i) { weight[label_[i]] += count_[i]; });
+    }
+  }
+
+  // The instances of the subtree, those of each class together.
+  void sort_by_class(const u32* ids, i64 n) {
+    u8 end[kMaxByteClasses + 1] = {};
+    for (i64 i = 0; i < n; ++i) ++end[block_->target.label[ids[i]] + 1];
+    for (i32 k = 0; k < p_.targets.n_classes; ++k) {
+      end[k + 1] = static_cast<u8>(end[k + 1] + end[k]);
+      up_to_class_[k] = Rows::first(end[k + 1]);
+    }
+    for (i64 i = 0; i < n; ++i) id_[end[block_->target.label[ids[i]]]++] = ids[i];
+  }
+
   // The key of the i-th row of the node.
   i32 key(i64 i, i32 slot) const {
     const i64 at = place_of_[row_[i]] + slot;
@@ -199,7 +215,7 @@ class SmallNode {
   }
 
   // A row's count in one half, and in the other if it is of the second class.
-  static i32 token(i32 count, bool is_second) { return count | (is_second ? count << 16 : 0); }
+  static i32 token(i32 count, bool is_second) { return count | count * is_second << 16; }
   static i32 ones_of(i32 tokens) { return tokens >> 16; }
   static i32 zeros_of(i32 tokens) { return (tokens & 0xFFFF) - ones_of(tokens); }
 
@@ -245,12 +261,13 @@ class SmallNode {
     if (cut.constant) return cut;
     // What the side with fewer rows holds.
     const bool is_left = 2 * right.count() > n_;
-    i32 side[kMaxByteClasses], weight = 0;
-    std::fill_n(side, n_classes_, 0);
-    (is_left ? rows_.without(right) : right).each([&](int i) {
-      side[place_[label_[i]]] += count_[i];
-      weight += count_[i];
-    });
+    i32 of_class[kMaxByteClasses], side[kMaxByteClasses], weight = 0;
+    add_classes(is_left ? rows_.without(right) : right, of_class);
+    for (i32 k = 0; k < p_.n_stats; ++k) {
+      weight += of_class[k];
+      // Those that are not left weigh nothing, and the place of a later one is the same.
+      side[place_[k]] = of_class[k];
+    }
     const double w = weight, rest = totals_.all - w;
     cut.found = true;
     cut.key = p_.rows->features[slot].bin_end[0];
@@ -312,9 +329,10 @@ class SmallNode {
     if (best < top_ || !cut.found) return cut;
     top_ = best;
     const double bar = best * (1 - Sums::tie);
-    i32 least = std::numeric_limits<i16>::max();
+    constexpr i32 kBeyond = 1 << 17;  // all keys
+    i32 least = kBeyond;
     for (i64 i = 0; i < n_; ++i) {
-      least = std::min(least, s_.score[i] >= bar ? i32{short_key_[i]} : least);
+      least = std::min(least, short_key_[i] + (s_.score[i] < bar) * kBeyond);
     }
     cut.key = least;
     return cut;
@@ -350,7 +368,8 @@ class SmallNode {
   i64 place_of_[kMaxRows];  // of their keys
   u8 label_[kMaxRows], count_[kMaxRows];
   i32 token_[kMaxRows];  // of two classes
-  Rows of_class_[kMaxByteClasses];
+  u64 class_token_[kMaxRows];  // of few classes, a byte for each
+  Rows up_to_class_[kMaxByteClasses];  // rows are sorted by class where keys are short
   std::vector<u64> bits_;  // words of rows, or of features
   std::vector<u8> is_read_;
   // The node's.
