@@ -12,6 +12,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     TreewrightWarning (UserWarning)
     ├── ColumnNamesWarning             columns were matched by position for want of names
     ├── ExtraColumnsWarning            columns that training did not have were ignored
+    ├── FewTreesWarning                too few trees to tell a variance from noise
     ├── OutOfBagWarning                rows that every member of an ensemble saw
     └── ConversionWarning              a column was turned into another kind (dates)
 """
@@ -24,6 +25,7 @@ __all__ = [
     "ConversionWarning",
     "DataError",
     "ExtraColumnsWarning",
+    "FewTreesWarning",
     "ModelFileError",
     "OutOfBagWarning",
     "ParameterError",
@@ -67,6 +69,10 @@ class ColumnNamesWarning(TreewrightWarning):
 
 class ExtraColumnsWarning(TreewrightWarning):
     """Columns unknown to the model were ignored; drop them to silence this."""
+
+
+class FewTreesWarning(TreewrightWarning):
+    """A variance that so few trees cannot tell from noise was taken for 0; grow more of them."""
 
 
 class OutOfBagWarning(TreewrightWarning):

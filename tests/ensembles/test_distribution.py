@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
 
 import treewright as tw
-from treewright.errors import ParameterError
+from treewright.errors import FewTreesWarning, ParameterError
 
 
 @pytest.fixture
@@ -110,6 +110,7 @@ def test_the_jackknife_sees_how_much_a_forest_varies():
     assert 0.4 < np.mean(variances) / true < 2.5
 
 
+@pytest.mark.filterwarnings("ignore::treewright.errors.FewTreesWarning")
 def test_the_bias_of_few_trees_is_taken_off(diabetes):
     X, y = diabetes
     few, many = (
@@ -118,6 +119,15 @@ def test_the_bias_of_few_trees_is_taken_off(diabetes):
     wide = [np.diff(m.predict_interval(X[:40], method="jackknife")).mean() for m in (few, many)]
     # without the correction the first would be 442/50 against 442/600 times the spread wider
     assert wide[0] < 2.0 * wide[1]
+
+
+def test_too_few_trees_for_the_jackknife_are_said(diabetes):
+    X, y = diabetes
+    model = tw.RandomForestRegressor(20, random_state=0).fit(X, y)
+    said = r"20 trees do not tell how much \d+ of 442 predictions vary"
+    with pytest.warns(FewTreesWarning, match=said) as caught:
+        low, high = model.predict_interval(X, method="jackknife").T
+    assert f" {np.count_nonzero(low == high)} of" in str(caught[0].message)
 
 
 def test_intervals_say_what_they_need(diabetes):

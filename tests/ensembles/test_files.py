@@ -27,6 +27,7 @@ def test_a_forest_takes_less_than_a_third_of_scikit_learns_file(task, tmp_path):
     assert (tmp_path / "ours").stat().st_size < (tmp_path / "theirs").stat().st_size / 3
 
 
+@pytest.mark.filterwarnings("ignore::treewright.errors.FewTreesWarning")
 def test_everything_a_forest_knows_is_in_its_file(tmp_path):
     X, y = load_diabetes(return_X_y=True)
     model = tw.RandomForestRegressor(30, oob_score=True, keep_targets=True, random_state=0)

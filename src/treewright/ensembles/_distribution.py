@@ -120,7 +120,7 @@ def jackknife_variance(
 
     With N the number of times that a training row is in a sample and t the prediction of the
     tree, it is Σ cov(N, t)² over training rows, less what that is expected to be by chance with
-    so few trees: n/B² Σ (t − mean)². Of negative estimates 0 remains.
+    so few trees: n/B² Σ (t − mean)². It may be negative where there are too few of them.
     """
     n_trees = len(body)
     said = np.stack(
@@ -136,7 +136,7 @@ def jackknife_variance(
         variance[some] = (covariance**2).sum(axis=0)
     # the noise of a sum of covariances over B trees: Σ var(N) · var(t) / B
     noise = counts.var(axis=0).sum() * centred.var(axis=0) / n_trees
-    variance = np.maximum(variance - noise, 0.0)
+    variance -= noise
     sampling, n = draws.sampling, draws.n_rows
     if not sampling.replace and isinstance(sampling.n_draws, int) and sampling.n_draws < n:
         # samples without replacement vary less than the data do (Wager and Athey 2018)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from treewright.ensembles._distribution import (
 )
 from treewright.ensembles._files import optional_floats, targets_of, targets_state
 from treewright.ensembles._oob import check_left_out
-from treewright.errors import ParameterError
+from treewright.errors import FewTreesWarning, ParameterError
 from treewright.learners._training import threads
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ class NumberForestMixin:
             "oob" covers a new observation: the prediction and quantiles of the out-of-bag
             residuals, the same width everywhere (needs ``oob_score=True``). "jackknife" covers
             the expected prediction of such a forest, with the infinitesimal jackknife's variance,
-            corrected for the number of trees; it needs many, and says nothing of the noise in y.
+            corrected for the number of trees; it needs many (a warning says where they are too
+            few), and says nothing of the noise in y.
 
         Returns
         -------
@@ -136,5 +138,13 @@ class NumberForestMixin:
         check_left_out(self._draws, 'method="jackknife"')
         rows = self._rows(X)
         mean, variance = jackknife_variance(body, rows, self._draws, threads(self.n_jobs))
-        half = norm.ppf(0.5 + level / 2.0) * np.sqrt(variance)
+        if np.any(variance < 0):
+            warnings.warn(
+                f"{len(body)} trees do not tell how much {np.count_nonzero(variance < 0)} of "
+                f"{len(mean)} predictions vary, so that their intervals have no width; raise "
+                "n_estimators.",
+                FewTreesWarning,
+                stacklevel=2,
+            )
+        half = norm.ppf(0.5 + level / 2.0) * np.sqrt(np.maximum(variance, 0.0))
         return np.column_stack([mean - half, mean + half])
