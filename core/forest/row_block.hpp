@@ -13,12 +13,20 @@
 
 namespace treewright {
 
-// A copy of some cells in pieces of 16 bytes, the last perhaps beyond them: both have room there, and
-// what is beyond is written again.
-template <class T>
-inline void copy_cell(const T* from, i64 n, T* to) {
-  constexpr i64 kPiece = 16 / sizeof(T);
-  for (i64 k = 0; k < n; k += kPiece) std::memcpy(to + k, from + k, 16);
+// Copies of cells in pieces of 16 bytes, the last perhaps beyond them: both have room there, and what is
+// beyond is written again. cell(i) tells where the i-th is; looks ahead, as they lie anywhere. kPieces is
+// 0 for any number.
+template <int kPieces, class Cell>
+inline void copy_cells(Cell&& cell, i64 n, i64 bytes, char* to) {
+  constexpr i64 kPiece = 16, kAhead = 16;
+  const i64 copied = kPieces ? kPieces * kPiece : bytes;
+  for (i64 i = 0; i < n; ++i, to += bytes) {
+    const char* ahead = cell(std::min(i + kAhead, n - 1));
+    for (i64 byte = 0; byte < copied; byte += 64) __builtin_prefetch(ahead + byte);
+    __builtin_prefetch(ahead + bytes - 1);
+    const char* from = cell(i);
+    for (i64 byte = 0; byte < copied; byte += kPiece) std::memcpy(to + byte, from + byte, kPiece);
+  }
 }
 
 constexpr i64 kNearBins = 8192;           // rows
@@ -34,17 +42,15 @@ inline std::shared_ptr<Block> row_block(const Problem& p, const Block& from, i64
   const i64 n = end - begin;
   auto block = extract(p, from, begin, end, picked, nullptr, active, scratch);
 
-  // Copies cells of a few cache lines each, looking ahead.
   auto pick_cells = [&](auto&& cell, i64 step) {
     using T = std::remove_cv_t<std::remove_reference_t<decltype(*cell(0))>>;
     T* out = block->template allocate<T>(n * step);
-    for (i64 i = 0; i < n; ++i) {
-      const T* ahead = cell(picked[std::min(i + 16, n - 1)]);
-      for (i64 byte = 0; byte < step * static_cast<i64>(sizeof(T)); byte += 64) {
-        __builtin_prefetch(reinterpret_cast<const char*>(ahead) + byte);
-      }
-      copy_cell(cell(picked[i]), step, out + i * step);
-    }
+    const i64 bytes = step * static_cast<i64>(sizeof(T));
+    auto at = [&](i64 i) { return reinterpret_cast<const char*>(cell(picked[i])); };
+    char* to = reinterpret_cast<char*>(out);
+    bytes <= 16 ? copy_cells<1>(at, n, bytes, to)
+    : bytes <= 32 ? copy_cells<2>(at, n, bytes, to)
+                  : copy_cells<0>(at, n, bytes, to);
     return out;
   };
   const RowCells& cells = from.rows;
