@@ -1,5 +1,6 @@
 #include "byte_partition.hpp"
 
+#include <cstring>
 #include <limits>
 
 #include "../partition.hpp"
