@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
   treewright::bind_association(m);
   treewright::bind_flags(m);
   treewright::bind_forest(m);
+  treewright::bind_forest_leaves(m);
   treewright::bind_forest_predictor(m);
   treewright::bind_grow(m);
   treewright::bind_importance(m);

@@ -9,6 +9,7 @@ void bind_error_based(nanobind::module_& m);
 void bind_association(nanobind::module_& m);
 void bind_flags(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
+void bind_forest_leaves(nanobind::module_& m);
 void bind_forest_predictor(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
 void bind_importance(nanobind::module_& m);

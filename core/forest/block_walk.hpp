@@ -45,6 +45,7 @@ template <class Key>
 struct BlockRows {
   const Key* keys;
   i64 width, count;
+  const u32* list = nullptr;  // those of many that go, and kSpareRows numbers more; null: the first `count`
 };
 
 class BlockWalk {
@@ -61,7 +62,14 @@ class BlockWalk {
     const bool has_places = !tree.upper.empty();
     if (has_places) find_places(tree, rows, top);
     const bool is_sorted = has_places && rows.count >= kFewestSorted;
-    is_sorted ? sort_rows(tree.places, rows.count) : keep_order(has_places, rows.count);
+    auto put_in_order = [&](auto row) {
+      is_sorted ? sort_rows(tree.places, rows.count, row) : keep_order(has_places, rows.count, row);
+    };
+    if (rows.list) {
+      put_in_order([list = rows.list](i64 i) { return list[i]; });
+    } else {
+      put_in_order([](i64 i) { return static_cast<u32>(i); });
+    }
     rows.width == 32 ? walk_subtrees<32>(tree, rows, is_sorted) : walk_subtrees<0>(tree, rows, is_sorted);
   }
 
@@ -93,31 +101,37 @@ class BlockWalk {
     return at + node.left + (node.cut < key);
   }
 
-  // Places where rows leave the upper part. A constant width saves an address per row.
-  template <int kWidth, class Node>
+  // Places where rows leave the upper part. A constant width saves an address per row; where rows are
+  // listed, each has one in a register, so that fewer go at once.
+  template <int kWidth, bool kListed, class Node>
   [[gnu::noinline]] static void pass_upper(const BlockTree<Node>& tree,
                                            const BlockRows<typename Node::Key>& rows, const u8* top,
                                            u16* place) {
+    constexpr int kAtOnce = kListed ? kLanes : kUpperLanes;
     const i64 width = kWidth ? kWidth : rows.width;
     const Node* nodes = tree.upper.data();
     const int steps = tree.upper_levels - (top ? kTopLevels : 0);
     const typename Node::Key* keys = rows.keys;
-    for (i64 i = 0; i < rows.count; i += kUpperLanes, keys += kUpperLanes * width) {
+    for (i64 i = 0; i < rows.count; i += kAtOnce, keys += kListed ? 0 : kAtOnce * width) {
       asm("" : "+r"(keys));  // or the compiler keeps an address for each lane
-      u64 at[kUpperLanes];
-      for (int lane = 0; lane < kUpperLanes; ++lane) {
-        at[lane] = top ? top[i + lane] : 1;
-        const auto* next = keys + (kUpperLanes + lane) * width;  // which may be far away still
+      auto keys_at = [&](int lane) { return keys + (kListed ? rows.list[i + lane] : lane) * width; };
+      u64 at[kAtOnce];
+      const typename Node::Key* row[kAtOnce];
+      for (int lane = 0; lane < kAtOnce; ++lane) {
+        at[lane] = !top ? 1 : kListed ? top[rows.list[i + lane]] : top[i + lane];
+        if (kListed) row[lane] = keys_at(lane);
+        if (kListed) asm("" : "+r"(row[lane]));
+        const auto* next = keys_at(kAtOnce + lane);  // which may be far away still
         __builtin_prefetch(next);
         __builtin_prefetch(next + width / 2);
       }
       for (int k = 0; k < steps; ++k) {
 #pragma GCC unroll 10
-        for (int lane = 0; lane < kUpperLanes; ++lane) {
-          at[lane] = step(nodes, at[lane], keys + lane * width);
+        for (int lane = 0; lane < kAtOnce; ++lane) {
+          at[lane] = step(nodes, at[lane], kListed ? row[lane] : keys + lane * width);
         }
       }
-      for (int lane = 0; lane < kUpperLanes; ++lane) {
+      for (int lane = 0; lane < kAtOnce; ++lane) {
         place[i + lane] = static_cast<u16>(nodes[at[lane]].cut);
       }
     }
@@ -126,26 +140,29 @@ class BlockWalk {
   template <class Node>
   void find_places(const BlockTree<Node>& tree, const BlockRows<typename Node::Key>& rows,
                    const u8* top) {
-    (rows.width == 16   ? pass_upper<16, Node>
-     : rows.width == 32 ? pass_upper<32, Node>
-                        : pass_upper<0, Node>)(tree, rows, top, place_.data());
+    (rows.list          ? pass_upper<0, true, Node>
+     : rows.width == 16 ? pass_upper<16, false, Node>
+     : rows.width == 32 ? pass_upper<32, false, Node>
+                        : pass_upper<0, false, Node>)(tree, rows, top, place_.data());
   }
 
   // Leaves the end of each subtree's rows in end_.
-  void sort_rows(const std::vector<u32>& places, i64 count) {
+  template <class Row>
+  void sort_rows(const std::vector<u32>& places, i64 count, Row&& row) {
     end_.assign(places.size(), 0);
     for (i64 i = 0; i < count; ++i) ++end_[place_[i]];
     u32 start = 0;
     for (const u32 place : places) start += std::exchange(end_[place], start);
     for (i64 i = 0; i < count; ++i) {
-      order_[end_[place_[i]]++] = static_cast<u32>(i) | static_cast<u32>(place_[i]) << 16;
+      order_[end_[place_[i]]++] = row(i) | static_cast<u32>(place_[i]) << 16;
     }
     fill_lanes(count);
   }
 
-  void keep_order(bool has_places, i64 count) {
+  template <class Row>
+  void keep_order(bool has_places, i64 count, Row&& row) {
     for (i64 i = 0; i < count; ++i) {
-      order_[i] = static_cast<u32>(i) | (has_places ? static_cast<u32>(place_[i]) << 16 : 0);
+      order_[i] = row(i) | (has_places ? static_cast<u32>(place_[i]) << 16 : 0);
     }
     fill_lanes(count);
   }

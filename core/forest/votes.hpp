@@ -29,7 +29,10 @@ class Votes {
     for (i64 c = 0; c < n_codes; ++c, values += width) {
       column_.push_back(std::find(values, values + width, 1.0) - values);
     }
+    for (i64 c = 0; c < n_codes; ++c) by_column_.push_back(c);
+    std::sort(by_column_.begin(), by_column_.end(), [&](i64 a, i64 b) { return column_[a] < column_[b]; });
     if (step_ > 1) return;
+    to_win_ = n_trees + (column_[0] < column_[1]);
     mean_of_.assign((n_trees + 1) * width, 0.0);
     for (i64 n = 0; n <= n_trees; ++n) {
       const i64 of_code[] = {n_trees - n, n};
@@ -39,13 +42,13 @@ class Votes {
 
   void start(i64 n_rows, std::vector<u16>& votes) const { votes.assign(n_rows * step_, 0); }
 
-  // code(i): what a tree says of row i.
-  template <class Code>
-  void add(i64 n_rows, Code&& code, u16* votes) const {
+  // row(i): the i-th row; code(row): what a tree says of it.
+  template <class Row, class Code>
+  void add(i64 n_rows, Row&& row, Code&& code, u16* votes) const {
     if (step_ == 1) {
-      for (i64 i = 0; i < n_rows; ++i) votes[i] += static_cast<u16>(code(i));
+      for (i64 i = 0; i < n_rows; ++i) votes[row(i)] += static_cast<u16>(code(row(i)));
     } else {
-      for (i64 i = 0; i < n_rows; ++i) ++votes[i * step_ + code(i)];
+      for (i64 i = 0; i < n_rows; ++i) ++votes[row(i) * step_ + code(row(i))];
     }
   }
 
@@ -55,6 +58,43 @@ class Votes {
       std::fill_n(to, width_, 0.0);
       write(votes, step_, to);
     }
+  }
+
+  // The column with the most votes, of equal ones the first.
+  void winners(i64 n_rows, const u16* votes, i32* to) const {
+    if (step_ == 1) {
+      const i32 column[2] = {static_cast<i32>(column_[0]), static_cast<i32>(column_[1])};
+      for (i64 i = 0; i < n_rows; ++i) to[i] = column[2 * votes[i] >= to_win_];
+      return;
+    }
+    for (i64 i = 0; i < n_rows; ++i, votes += step_) {
+      i64 best = by_column_[0];
+      for (const i64 c : by_column_) best = votes[c] > votes[best] ? c : best;
+      to[i] = static_cast<i32>(column_[best]);
+    }
+  }
+
+  // Of listed rows, those whose winner the trees after the first n_done can still change stay on the
+  // list; how many they are. The winner of the others is that of the votes they have.
+  i64 still_open(i64 n_done, const u16* votes, u32* list, i64 n_listed) const {
+    const i64 left = n_trees_ - n_done;
+    i64 n = 0;
+    for (i64 i = 0; i < n_listed; ++i) {
+      const u32 row = list[n] = list[i];
+      if (step_ == 1) {
+        const i64 twice = 2 * votes[row];
+        n += (twice >= to_win_ - 2 * left) & (twice < to_win_);
+        continue;
+      }
+      const u16* of_row = votes + row * step_;
+      i64 most = 0, next = 0;
+      for (i64 c = 0; c < step_; ++c) {
+        next = std::max(next, std::min<i64>(most, of_row[c]));
+        most = std::max<i64>(most, of_row[c]);
+      }
+      n += most - next <= left;
+    }
+    return n;
   }
 
  private:
@@ -76,7 +116,8 @@ class Votes {
   }
 
   i64 width_, n_trees_, step_;
-  std::vector<i64> column_;
+  i64 to_win_ = 0;  // twice the votes that the second of two codes needs
+  std::vector<i64> column_, by_column_;  // of each code, and the codes in their order
   std::vector<double> mean_of_;  // by the votes for the second of two codes
 };
 

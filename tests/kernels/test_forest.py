@@ -391,6 +391,40 @@ def test_a_forest_predicts_as_its_trees_do(problem: Any, target: Target, n_threa
         np.testing.assert_array_equal(ours, trees.predict(table, what))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("target", [TWO, FOUR, SEVEN])
+@pytest.mark.parametrize("problem", [plain_problem, mixed_problem, whole_problem])
+@pytest.mark.parametrize("n_trees", [1, 2, 20, 45])
+@pytest.mark.parametrize("max_depth", [None, 4])  # leaves that are pure, and others
+def test_the_winner_is_the_first_of_the_largest_means(
+    target: Target, problem: Any, n_trees: int, max_depth: int | None
+) -> None:
+    table, y = problem(3, target, n=900)
+    plan = ForestPlan(n_trees, sampling=Sampling(300), n_threads=2)
+    recipe = Recipe("gini", max_features=2, max_depth=max_depth)
+    # classes that leaves meet in the other order too
+    for labels in (y, len(target.classes) - 1 - y):
+        forest = grow_forest(table, labels, recipe, plan, target=target).forest
+        for what in ("probability", "vote"):
+            means = forest.predict(table, what)  # type: ignore[arg-type]
+            for n_threads in (1, 2):
+                found = forest.winners(table, what, n_threads)  # type: ignore[arg-type]
+                np.testing.assert_array_equal(found, np.argmax(means, axis=1))
+        trees = forest.from_trees([forest.tree(i) for i in range(len(forest))])
+        np.testing.assert_array_equal(trees.winners(table, "vote"), found)
+
+
+@pytest.mark.parametrize("target", [TWO, SEVEN])
+def test_rows_that_are_settled_leave_large_trees_alone(target: Target) -> None:
+    table, y = plain_problem(10, target, n=40_000)
+    plan = ForestPlan(25, sampling=Sampling(table.n_rows), n_threads=2)
+    recipe = Recipe("gini", max_features=2)
+    forest = grow_forest(table, y, recipe, plan, target=target).forest
+    assert forest.tree(0).n_nodes > 4000
+    others, _ = plain_problem(13, target, n=70_001)
+    means = forest.predict(others, "probability", 2)
+    np.testing.assert_array_equal(forest.winners(others, "probability", 2), means.argmax(axis=1))
+
+
 @pytest.mark.parametrize("n", [1, 5, 8, 9, 40_000])
 def test_rows_that_go_down_large_trees_together(n: int) -> None:
     table, y = plain_problem(10, TWO, n=40_000)

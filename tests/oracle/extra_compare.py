@@ -20,7 +20,6 @@ import treewright
 from tests.oracle.recorded import Recorded, recorded_datasets
 from tests.oracle.rf_compare import (
     N_TREES,
-    N_TREES_CV,
     is_class,
     load_complete,
     losses,
@@ -79,7 +78,7 @@ def compare_folds(data: Recorded, seed: int = 1) -> Folds:
     """Fit all but each fold."""
     loss = np.empty(len(data.y))
     for train, test in data.splits:
-        model = extra_trees(data, seed, N_TREES_CV).fit(data.X.iloc[train], data.y[train])
+        model = extra_trees(data, seed, N_TREES).fit(data.X.iloc[train], data.y[train])
         loss[test] = losses(data, model.predict(data.X.iloc[test]), test)
     cross = data.runs[RUN]["cv_seed1"]
     theirs = 1.0 - cross["accuracy"] if is_class(data) else float(cross["rmse"] ** 2)

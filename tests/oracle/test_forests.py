@@ -16,9 +16,6 @@ from tests.oracle.rf_compare import (
     load_small_complete,
 )
 
-BETTER_ON_FOLDS = {"wdbc"}
-"""Fewer errors than either program, by more than a standard error."""
-
 
 def test_every_recorded_data_set_is_compared(shared_dir: Path) -> None:
     assert recorded_datasets(shared_dir, "rf") == list(DATASETS)
@@ -29,21 +26,15 @@ def test_every_recorded_data_set_is_compared(shared_dir: Path) -> None:
 def test_forests_are_those_of_the_program(dataset: str, program: str, shared_dir: Path) -> None:
     o = compare(load_complete(shared_dir, dataset), program)
     assert abs(o.oob_distance) <= 1.0
-    assert o.cv_distance <= 1.0
-    assert o.cv_distance >= -1.0 or dataset in BETTER_ON_FOLDS
+    assert abs(o.cv_distance) <= 1.0
     for measure, rank in o.ranks.items():
         if rank < 0.95:  # then by exchanges of features that are tied in one of the two
             assert (dataset, measure) in EXCHANGED
             assert o.exchanged[measure] <= 2.0
 
 
-EXCHANGED = {
-    ("airquality", "corrected"),
-    ("iris", "impurity"),
-    ("iris", "permutation"),
-    ("iris", "corrected"),
-}
-"""Of four or five features two are nearly equal: one exchange makes 0.8 or 0.9."""
+EXCHANGED = {("iris", "impurity"), ("iris", "permutation")}
+"""Of four features two are nearly equal: one exchange makes 0.8."""
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -26,6 +26,7 @@ Answer = Literal["probability", "vote", "value"]
 """What a member says of a row: class probabilities, one class, or numbers."""
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.integer[Any]]
 
 MOST_LEAVES = 1 << 27
 """Leaves of rows × trees that are looked up at once; above it, tree by tree."""
@@ -57,6 +58,10 @@ class Trees:
     def mean(self, table: Table, kind: Answer, n_threads: int) -> Floats:
         """Mean over the trees of what they say of each row."""
         return self.forest.predict(table, kind, n_threads)
+
+    def winners(self, table: Table, kind: Answer, n_threads: int) -> Ints:
+        """Place of the largest mean of each row, of equal ones the first."""
+        return self.forest.winners(table, kind, n_threads)
 
     def each(
         self, table: Table, kind: Answer, members: range, n_threads: int
@@ -117,6 +122,10 @@ class Models:
             total = answer.copy() if total is None else total + answer
         assert total is not None
         return total / len(self)
+
+    def winners(self, rows: Any, kind: Answer, n_threads: int) -> Ints:
+        """Place of the largest mean of each row, of equal ones the first."""
+        return np.asarray(np.argmax(self.mean(rows, kind, n_threads), axis=1))
 
     def each(
         self, rows: Any, kind: Answer, members: range, n_threads: int

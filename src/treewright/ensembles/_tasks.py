@@ -38,7 +38,7 @@ class EnsembleClassifierMixin(LogProbabilityMixin, ClassifierMixin):  # type: ig
     oob_decision_function_: Floats
     class_weight: Any = None
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self: Any, X: Any) -> NDArray[Any]:
         """Class of each row: the one with the largest mean probability, or the most votes.
 
         Parameters
@@ -49,8 +49,9 @@ class EnsembleClassifierMixin(LogProbabilityMixin, ClassifierMixin):  # type: ig
         -------
         y : ndarray of shape (n_samples,)
         """
-        probability = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(probability, axis=1)])
+        rows = self._rows(X, later=True)
+        winners = self._body.winners(rows, self._answer(), threads(self.n_jobs))
+        return np.asarray(self.classes_[winners])
 
     def predict_proba(self: Any, X: Any) -> Floats:
         """Probability of each class: mean over the members, or share of their votes.

@@ -112,6 +112,14 @@ class ForestPredictor:
         may_have_gaps: bool | None,
         n_threads: int = 1,
     ) -> NDArray[np.float64] | None: ...
+    def winners(
+        self,
+        rows: Any,
+        values: NDArray[np.float64],
+        codes: NDArray[np.uint8] | None,
+        may_have_gaps: bool | None,
+        n_threads: int = 1,
+    ) -> NDArray[np.int32] | None: ...
     def apply(
         self, rows: Any, may_have_gaps: bool | None, n_threads: int = 1
     ) -> NDArray[np.int32] | None: ...

@@ -231,6 +231,13 @@ class Forest:
         values, codes = self._coded_values(what)
         return np.asarray(self._call("means", table, values, codes, n_threads=n_threads))
 
+    def winners(self, table: Table, what: What, n_threads: int = 1) -> NDArray[np.integer[Any]]:
+        """The largest of what :meth:`predict` says of each row, of equal ones the first."""
+        if self.arrays is None:
+            return np.asarray(np.argmax(self.predict(table, what, n_threads), axis=1))
+        values, codes = self._coded_values(what)
+        return np.asarray(self._call("winners", table, values, codes, n_threads=n_threads))
+
     def apply(self, table: Table, n_threads: int = 1) -> NDArray[np.int32]:
         """Node of every tree where each row ends: rows × trees."""
         if self.arrays is None:

@@ -117,7 +117,8 @@ class Recipe:
         Features drawn at each node; None for all.
     redraw
         Whether more features are drawn where none of those drawn can be split (scikit-learn), or
-        the node is a leaf then (randomForest).
+        the node is a leaf then (randomForest). If they are, features that were found not to vary
+        above the node are not drawn either.
     monotonic
         Per feature −1, 0 or 1; None for no constraint.
     quinlan
