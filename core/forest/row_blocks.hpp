@@ -174,8 +174,10 @@ class RowBlocks {
     }
     rows.count = drop(n_done, rows.count, space);
     rows.list = space.list.data();
+    if (!rows.count) return;
     // Lanes beyond the last row need one as well.
-    if (rows.count) std::fill_n(space.list.begin() + rows.count, BlockWalk::kSpareRows, rows.list[rows.count - 1]);
+    u32* end = space.list.data() + rows.count;
+    std::fill_n(end, BlockWalk::kSpareRows, end[-1]);
   }
 
   // Takes rows through the first levels of some trees; the distance between trees in space.top, 0 if
