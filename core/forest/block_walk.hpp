@@ -119,8 +119,10 @@ class BlockWalk {
       const typename Node::Key* row[kAtOnce];
       for (int lane = 0; lane < kAtOnce; ++lane) {
         at[lane] = !top ? 1 : kListed ? top[rows.list[i + lane]] : top[i + lane];
-        if (kListed) row[lane] = keys_at(lane);
-        if (kListed) asm("" : "+r"(row[lane]));
+        if constexpr (kListed) {
+          row[lane] = keys_at(lane);
+          asm("" : "+r"(row[lane]));
+        }
         const auto* next = keys_at(kAtOnce + lane);  // which may be far away still
         __builtin_prefetch(next);
         __builtin_prefetch(next + width / 2);

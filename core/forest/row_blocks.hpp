@@ -149,7 +149,7 @@ class RowBlocks {
     const bool is_finite =
         gather_keys<typename Node::Value>(input, start, count, n_features, width, keys);
     if (looks && !is_finite) return false;
-    const i64 n_trees = model_.n_trees(), often = std::max<i64>(1, n_trees / 20);
+    const i64 n_trees = model_.n_trees(), between_drops = std::max<i64>(1, n_trees / 20);
     for (i64 first = 0; first < n_trees && rows.count; first += kTreesTogether) {
       const i64 end = std::min(first + kTreesTogether, n_trees);
       const i64 step = pass_tops(first, end, {keys, width, count}, space, Node{});
@@ -160,7 +160,7 @@ class RowBlocks {
         space.walk.run(tree, rows, has_top ? space.top.data() + (t - first) * step : nullptr);
         take(t, start, rows.count, space);
         // Nothing is settled before half of the trees.
-        if (drops && 2 * t >= n_trees && t % often == 0) drop_rows(t + 1, rows, space, drop);
+        if (drops && 2 * t >= n_trees && t % between_drops == 0) drop_rows(t + 1, rows, space, drop);
       }
     }
     return true;

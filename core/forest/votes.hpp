@@ -29,8 +29,6 @@ class Votes {
     for (i64 c = 0; c < n_codes; ++c, values += width) {
       column_.push_back(std::find(values, values + width, 1.0) - values);
     }
-    for (i64 c = 0; c < n_codes; ++c) by_column_.push_back(c);
-    std::sort(by_column_.begin(), by_column_.end(), [&](i64 a, i64 b) { return column_[a] < column_[b]; });
     if (step_ > 1) return;
     to_win_ = n_trees + (column_[0] < column_[1]);
     mean_of_.assign((n_trees + 1) * width, 0.0);
@@ -68,8 +66,11 @@ class Votes {
       return;
     }
     for (i64 i = 0; i < n_rows; ++i, votes += step_) {
-      i64 best = by_column_[0];
-      for (const i64 c : by_column_) best = votes[c] > votes[best] ? c : best;
+      i64 best = 0;
+      for (i64 c = 1; c < step_; ++c) {
+        const bool is_first = votes[c] == votes[best] && column_[c] < column_[best];
+        if (votes[c] > votes[best] || is_first) best = c;
+      }
       to[i] = static_cast<i32>(column_[best]);
     }
   }
@@ -117,7 +118,7 @@ class Votes {
 
   i64 width_, n_trees_, step_;
   i64 to_win_ = 0;  // twice the votes that the second of two codes needs
-  std::vector<i64> column_, by_column_;  // of each code, and the codes in their order
+  std::vector<i64> column_;  // of each code
   std::vector<double> mean_of_;  // by the votes for the second of two codes
 };
 

@@ -414,13 +414,15 @@ def test_the_winner_is_the_first_of_the_largest_means(
 
 
 @pytest.mark.parametrize("target", [TWO, SEVEN])
-def test_rows_that_are_settled_leave_large_trees_alone(target: Target) -> None:
-    table, y = plain_problem(10, target, n=40_000)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [200, 70_001])
+def test_rows_that_are_settled_leave_large_trees_alone(target: Target, dtype: Any, n: int) -> None:
+    table, y = plain_problem(10, target, n=40_000, dtype=dtype)
     plan = ForestPlan(25, sampling=Sampling(table.n_rows), n_threads=2)
     recipe = Recipe("gini", max_features=2)
     forest = grow_forest(table, y, recipe, plan, target=target).forest
     assert forest.tree(0).n_nodes > 4000
-    others, _ = plain_problem(13, target, n=70_001)
+    others, _ = plain_problem(13, target, n=n, dtype=dtype)
     means = forest.predict(others, "probability", 2)
     np.testing.assert_array_equal(forest.winners(others, "probability", 2), means.argmax(axis=1))
 
