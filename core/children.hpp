@@ -118,7 +118,7 @@ class Children {
   // A feature that no longer varies at a node varies nowhere below it. The search sees that too,
   // so looking now and then is enough, unless features are drawn.
   void drop_constants(Pending& node) const {
-    if (p_.rows || !p_.params.redraw || (p_.params.max_features <= 0 && node.depth % 4)) return;
+    if (p_.rows || (p_.params.max_features <= 0 && node.depth % 4)) return;
     const Block& block = *node.block;
     std::vector<i32> left;
     for (i32 f : *node.active) {

@@ -28,43 +28,45 @@ class SplitSearch {
     }
     NodeView view = g_.view_of(node, list.stats_of(node.record), scratch);
     scratch.n_counted = 0;
-    const i32 n = static_cast<i32>(node.active->size());
-    const i32 wanted = draws(node) ? p_.params.max_features : n;
     // Of equal splits the feature that was drawn first wins. In column order the first columns would
     // have every tie of a small node, and their importances would grow with it.
-    Philox random(p_.params.seed, node.path);
-    if (wanted < n) {
-      scratch.order = *node.active;
-      for (i32 i = 0; i < wanted; ++i) draw_feature(scratch.order, i, random);
+    const bool draws = p_.params.max_features > 0 && p_.params.max_features < p_.n_features();
+    if (draws) {
+      scratch.draw.start(p_.n_features(), p_.params.seed, node.path);
+      scratch.constant.set_others(p_.n_features(), *node.active);
+      draw_features(p_.params.max_features, scratch);
     }
-    const std::vector<i32>& order = wanted < n ? scratch.order : *node.active;
+    const std::vector<i32>& order = draws ? scratch.drawn : *node.active;
+    const i32 n = static_cast<i32>(order.size());
     Candidate best;
-    const bool in_parallel =
-        shared && !o_.chooser->needs_gil() && node.size() * wanted >= kSharedWork;
+    std::vector<Candidate> found;  // where the chooser picks
+    const bool in_parallel = shared && !o_.chooser->needs_gil() && node.size() * n >= kSharedWork;
     if (p_.rows) {
-      best = best_of_rows(node, view, order.data(), wanted, scratch);
+      best = best_of_rows(node, view, order.data(), n, scratch);
     } else if (in_parallel || o_.chooser->picks()) {
-      std::vector<Candidate> found(n);
-      g_.for_each(wanted, node.size(), in_parallel, scratch, [&](i64 i, Scratch& s) {
+      found.resize(n);
+      g_.for_each(n, node.size(), in_parallel, scratch, [&](i64 i, Scratch& s) {
         found[i] = o_.chooser->best(view, order[i], s);
       });
       best = winner_of(found);
     } else {
       // No split gains more than all impurity there is; one that does ends the search.
       const double enough = most_gain(view, list[node.record]) * (1 - 1e-13);
-      for (i32 i = 0; i < wanted && best.gain < enough; ++i) {
+      for (i32 i = 0; i < n && best.gain < enough; ++i) {
         const Candidate candidate = o_.chooser->best(view, order[i], scratch);
         if (candidate.beats(best)) best = candidate;
         view.to_beat = std::max(0.0, best.gain);
       }
     }
     // A draw without any admissible split goes on until there is one, unless that makes a leaf.
-    const i32 most = p_.params.redraw ? n : wanted;
-    for (i32 i = wanted; i < most && best.kind == CandidateKind::none && !o_.chooser->picks();
-         ++i) {
-      draw_feature(scratch.order, i, random);
-      best = p_.rows ? best_of_rows(node, view, order.data() + i, 1, scratch)
-                     : o_.chooser->best(view, order[i], scratch);
+    while (draws && p_.params.redraw && best.kind == CandidateKind::none && !scratch.draw.is_over()) {
+      if (!draw_features(1, scratch)) continue;
+      if (p_.rows) {
+        best = best_of_rows(node, view, order.data(), 1, scratch);
+      } else {
+        found.push_back(o_.chooser->best(view, order[0], scratch));
+        best = o_.chooser->picks() ? winner_of(found) : found.back();
+      }
     }
     if (!is_worth_it(p_.params, g_.gain_unit, best)) return false;
     chosen.candidate = best;
@@ -72,18 +74,15 @@ class SplitSearch {
   }
 
  private:
-  bool draws(const Pending& node) const {
-    return p_.params.max_features > 0 &&
-           p_.params.max_features < static_cast<i32>(node.active->size());
-  }
-
-  // Brings feature `at` of a draw to its place; the draw depends on the node's path alone.
-  static void draw_feature(std::vector<i32>& order, std::size_t at, Philox& random) {
-    std::swap(order[at], order[at + random.below32(static_cast<u32>(order.size() - at))]);
+  // The next features of a draw, those that may vary; false: none does.
+  static bool draw_features(i32 count, Scratch& scratch) {
+    scratch.drawn.resize(count);
+    scratch.drawn.resize(scratch.draw.next(count, scratch.constant.words(), scratch.drawn.data()));
+    return !scratch.drawn.empty();
   }
 
   // The best of some features where ordered ones are kept by row. Those that do not vary are not
-  // drawn again below the node.
+  // looked at again below the node.
   Candidate best_of_rows(Pending& node, const NodeView& view, const i32* features, i32 n,
                          Scratch& scratch) {
     std::vector<i32>& plain = scratch.plain;
@@ -107,7 +106,7 @@ class SplitSearch {
       }
     }
     const std::vector<Candidate>& found = done < n ? scratch.found : scratch.of_plain;
-    if (p_.params.redraw) drop_constants(node, found, scratch);
+    drop_constants(node, found, scratch);
     return winner_of(found);
   }
 

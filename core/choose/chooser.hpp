@@ -8,6 +8,7 @@
 
 #include "../callable.hpp"
 #include "../criteria/criterion.hpp"
+#include "../feature_draw.hpp"
 #include "../philox.hpp"
 #include "../problem.hpp"
 
@@ -118,7 +119,9 @@ struct CodeCounts {
 struct Scratch {
   RowScratch rows;
   std::vector<Entry> entries;  // of one feature, where they are made at the node
-  std::vector<i32> order;                 // features in the order of a draw
+  FeatureDraw draw;
+  FeatureBits constant;                   // features known not to vary
+  std::vector<i32> drawn;                 // the others, in the order of a draw
   std::vector<Candidate> found, of_plain, of_wide;
   std::vector<i32> plain;                 // features that are searched together
   Marked marked;

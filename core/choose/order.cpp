@@ -38,9 +38,11 @@ std::vector<double> principal_direction(const std::vector<double>& rows,
       for (i32 b = 0; b < width; ++b) covariance[a * width + b] += da * (rows[i * width + b] - mean[b]);
     }
   }
+  // Of two classes both vary alike; rounding must not decide which of them points forward.
+  constexpr double kMore = 1 + 1e-9;
   i32 largest = 0;
   for (i32 k = 1; k < width; ++k) {
-    if (covariance[k * width + k] > covariance[largest * width + largest]) largest = k;
+    if (covariance[k * width + k] > kMore * covariance[largest * width + largest]) largest = k;
   }
   std::vector<double> direction(covariance.begin() + largest * width,
                                 covariance.begin() + (largest + 1) * width);

@@ -57,7 +57,14 @@ void sort_keys(std::vector<i32>& keys, std::vector<u64>& items, std::vector<u64>
   }
 }
 
-// Ends of at most kMaxBins bins of about equal size, from sorted keys; perhaps one per value.
+// How many of n sorted keys are in the first b bins: the fewer in a bin, the closer it is to either end.
+// Bins of equal size would leave no cuts in the tails, where those of rare classes are.
+std::size_t keys_in_bins(std::size_t n, u64 b) {
+  const u64 below = b * b, above = (kMaxBins - b) * (kMaxBins - b);
+  return std::max<std::size_t>(n * below / (below + above), 1);
+}
+
+// Ends of at most kMaxBins bins, from sorted keys; perhaps one per value.
 std::vector<i32> bin_ends(const std::vector<i32>& sorted, bool& are_values) {
   std::vector<i32> distinct;
   for (const i32 key : sorted) {
@@ -69,9 +76,8 @@ std::vector<i32> bin_ends(const std::vector<i32>& sorted, bool& are_values) {
   if (are_values) {
     ends = distinct;
   } else {
-    const std::size_t n = sorted.size();
     for (u32 b = 1; b < kMaxBins; ++b) {
-      const i32 end = sorted[b * n / kMaxBins - 1];
+      const i32 end = sorted[keys_in_bins(sorted.size(), b) - 1];
       if (ends.empty() || ends.back() < end) ends.push_back(end);
     }
     if (ends.back() < sorted.back()) ends.push_back(sorted.back());

@@ -17,8 +17,8 @@ struct SubtreeRoot {
   const Block* block;
   const u32* ids;  // instances of the block
   i64 n_rows;
-  const i32* features;
-  i32 n_features;
+  const u64* constant;  // bits of the features that do not vary
+  i32 n_varying;
   u64 path;
   i64 record;
   i32 depth;
@@ -38,25 +38,26 @@ class RowsAsBits {
   using Rows = typename Node::Rows;
 
   RowsAsBits(const Problem& p, double gain_unit)
-      : p_(p), gain_unit_(gain_unit), node_(p), is_constant_(p.n_features(), 0), below_(p, gain_unit) {}
+      : p_(p), gain_unit_(gain_unit), node_(p), n_words_(FeatureBits::n_words(p.n_features())),
+        feature_(p.n_features()), below_(p, gain_unit) {}
 
   bool takes(i64 n_rows, i64 weight) const { return node_.takes(n_rows, weight); }
 
-  // The subtree of a node with some rows of a block and a list of features that may vary.
+  // The subtree of a node with some rows of a block.
   void grow(const SubtreeRoot& root, NodeList& list) {
     if (Words > 1 && root.n_rows <= kNextRows) return below_.grow(root, list);
-    active_.assign(root.features, root.features + root.n_features);
+    constant_.assign(root.constant, root.constant + n_words_);
     const Rows rows = node_.load(*root.block, root.ids, root.n_rows);
-    stack_.push_back({rows, root.path, root.record, root.depth, 0, root.n_features});
+    stack_.push_back({rows, root.path, root.record, root.depth, 0, root.n_varying});
     while (!stack_.empty()) {
       const Open open = stack_.back();
       stack_.pop_back();
-      active_.resize(open.first + open.n_active);  // those that wait have lists made before
+      constant_.resize(open.constant + n_words_);  // those that wait have bits made before
       if (Words > 1 && open.rows.count() <= kNextRows) {
         u32 ids[kNextRows];
         i64 n = 0;
         open.rows.each([&](int i) { ids[n++] = node_.id(i); });
-        below_.grow({root.block, ids, n, active_.data() + open.first, open.n_active, open.path,
+        below_.grow({root.block, ids, n, constant_.data() + open.constant, open.n_varying, open.path,
                      open.record, open.depth}, list);
         continue;
       }
@@ -71,30 +72,32 @@ class RowsAsBits {
     u64 path;
     i64 record;
     i32 depth;
-    i32 first, n_active;  // its list of features that may vary
+    i64 constant;  // its bits of features that do not vary
+    i32 n_varying;
   };
 
   bool choose(const Open& open) {
-    i32* feature = active_.data() + open.first;
-    const i32 n = open.n_active;
-    const bool draws = p_.params.max_features > 0 && p_.params.max_features < n;
-    const i32 wanted = draws ? p_.params.max_features : n, most = p_.params.redraw ? n : wanted;
-    const double enough = node_.most_gain();
-    Philox random(p_.params.seed, open.path);
-    best_ = {};
-    constant_.clear();
-    drawn_.clear();
-    for (i32 i = 0; i < most && best_.gain < enough; ++i) {
-      if (i >= wanted && best_.kind != CandidateKind::none) break;
-      if (draws) {
-        const i32 other = i + static_cast<i32>(random.below32(static_cast<u32>(n - i)));
-        std::swap(feature[i], feature[other]);
-        drawn_.push_back(other);
+    const u64* constant = constant_.data() + open.constant;
+    const i32 n = p_.n_features(), drawn = p_.params.max_features;
+    const bool draws = drawn > 0 && drawn < n;
+    i32 n_varying = 0;
+    if (draws) {
+      draw_.start(n, p_.params.seed, open.path);
+      n_varying = draw_.next(drawn, constant, feature_.data());
+    } else {
+      for (i32 f = 0; f < n; ++f) {
+        feature_[n_varying] = f;
+        n_varying += !FeatureBits::has(constant, f);
       }
-      score(feature[i]);
     }
-    // Back to the order of columns.
-    for (std::size_t i = drawn_.size(); i-- > 0;) std::swap(feature[i], feature[drawn_[i]]);
+    best_ = {};
+    found_constant_.clear();
+    const double enough = node_.most_gain();
+    for (i32 i = 0; i < n_varying && best_.gain < enough; ++i) score(feature_[i]);
+    while (draws && p_.params.redraw && best_.kind == CandidateKind::none && !draw_.is_over()) {
+      const i32 f = draw_.next();
+      if (!FeatureBits::has(constant, f)) score(f);
+    }
     return is_worth_it(p_.params, gain_unit_, best_);
   }
 
@@ -103,7 +106,7 @@ class RowsAsBits {
     Candidate found;
     if (info.store == Store::rows) {
       const Cut cut = node_.best_cut(info.slot);
-      if (cut.constant) constant_.push_back(f);
+      if (cut.constant) found_constant_.push_back(f);
       if (!cut.found) return;
       write(cut, f, found);
     } else {
@@ -148,15 +151,15 @@ class RowsAsBits {
     }
     const Rows rows[2] = {open.rows.without(right), right};
     const i32 n[2] = {node_.size() - on_right.n, on_right.n};
-    bool has_list = false;
+    bool has_bits = false;
     for (int b = 1; b >= 0; --b) {
       list[first + b].n_samples = n[b];
       if (is_terminal(p_, list, first + b, open.depth + 1)) continue;
-      if (!has_list) make_list(open);
-      has_list = true;
-      if (!n_below_) continue;
-      stack_.push_back({rows[b], child_path(open.path, b), first + b, open.depth + 1, first_below_,
-                        n_below_});
+      if (!has_bits) mark_constants(open);
+      has_bits = true;
+      if (!n_varying_below_) continue;
+      stack_.push_back({rows[b], child_path(open.path, b), first + b, open.depth + 1, constant_below_,
+                        n_varying_below_});
     }
   }
 
@@ -187,33 +190,28 @@ class RowsAsBits {
     return node_.rows_of(info, branch_);
   }
 
-  // The features of the children: those that do not vary are not drawn again below the node.
-  void make_list(const Open& open) {
-    first_below_ = open.first;
-    n_below_ = open.n_active;
-    if (constant_.empty() || !p_.params.redraw) return;
-    for (const i32 f : constant_) is_constant_[f] = 1;
-    first_below_ = static_cast<i32>(active_.size());
-    active_.resize(first_below_ + open.n_active);
-    const i32* from = active_.data() + open.first;
-    i32* to = active_.data() + first_below_;
-    i32 n = 0;  // not the member, which the list might overlap for all the compiler knows
-    for (i32 i = 0; i < open.n_active; ++i) {
-      to[n] = from[i];
-      n += !is_constant_[from[i]];
-    }
-    n_below_ = n;
-    active_.resize(first_below_ + n_below_);
-    for (const i32 f : constant_) is_constant_[f] = 0;
+  // The bits of the children: what does not vary at a node does not vary below it.
+  void mark_constants(const Open& open) {
+    constant_below_ = open.constant;
+    n_varying_below_ = open.n_varying - static_cast<i32>(found_constant_.size());
+    if (found_constant_.empty()) return;
+    constant_below_ = static_cast<i64>(constant_.size());
+    constant_.resize(constant_below_ + n_words_);
+    std::copy_n(constant_.data() + open.constant, n_words_, constant_.data() + constant_below_);
+    for (const i32 f : found_constant_) FeatureBits::add(constant_.data() + constant_below_, f);
   }
 
   const Problem& p_;
   double gain_unit_;
   Node node_;
   std::vector<Open> stack_;
-  std::vector<i32> active_, constant_, drawn_;
-  std::vector<u8> is_constant_;
-  i32 first_below_ = 0, n_below_ = 0;
+  i64 n_words_;
+  std::vector<i32> feature_;  // those to be scored
+  FeatureDraw draw_;
+  std::vector<u64> constant_;  // bits of the nodes that wait
+  std::vector<i32> found_constant_;  // at the node
+  i64 constant_below_ = 0;
+  i32 n_varying_below_ = 0;
   Candidate best_;
   Split split_;
   typename Node::Categories categories_[2], *seen_ = categories_, *best_seen_ = categories_ + 1;
@@ -232,14 +230,15 @@ class Subtrees : public SmallSubtree {
     return trees_.takes(node.size(), p_.weight_of(stats));
   }
   void grow(const Pending& root, NodeList& list) override {
-    const std::vector<i32>& active = *root.active;
-    trees_.grow({root.block.get(), root.block->ids + root.begin, root.size(), active.data(),
-                 static_cast<i32>(active.size()), root.path, root.record, root.depth}, list);
+    constant_.set_others(p_.n_features(), *root.active);
+    trees_.grow({root.block.get(), root.block->ids + root.begin, root.size(), constant_.words(),
+                 static_cast<i32>(root.active->size()), root.path, root.record, root.depth}, list);
   }
 
  private:
   const Problem& p_;
   RowsAsBits<Words> trees_;
+  FeatureBits constant_;
 };
 
 // Whether the searches that a small node needs are there.

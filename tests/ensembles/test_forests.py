@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import ensemble
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
@@ -140,6 +141,25 @@ def test_other_trees_draw_features_at_every_node(base):
     assert len(roots) >= 3  # one feature drawn: all of them have their turn
     assert type(model.estimators_[0]) is type(base)
     assert model.score(columns, y) > 0.6
+
+
+def test_trees_on_binary_columns_are_as_large_as_scikit_learns():
+    """Features that no longer vary count as drawn; if only others were drawn, 12 % are missing."""
+    rng = np.random.default_rng(3)
+    group = np.minimum(rng.geometric(0.1, 1500) - 1, 29)
+    X = np.column_stack([rng.standard_normal((1500, 4)), group[:, None] == np.arange(30)])
+    y = X[:, 0] + np.sin(group) + rng.standard_normal(1500) > 0
+    leaves = [
+        [member.tree_.n_leaves for member in forest.fit(X, y).estimators_]
+        for forest in (
+            tw.RandomForestClassifier(300, tree_method="exact", random_state=0),
+            ensemble.RandomForestClassifier(300, random_state=0),
+        )
+    ]
+    ours, theirs = np.mean(leaves, axis=1)
+    error = np.sqrt(np.sum(np.var(leaves, axis=1)) / 300)
+    assert abs(ours - theirs) < 4 * error
+    assert 4 * error < 0.02 * theirs
 
 
 def test_a_base_keeps_its_own_parameters_and_must_be_a_tree(iris):

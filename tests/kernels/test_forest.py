@@ -17,6 +17,7 @@ from tests.kernels.forest_problems import (
     mixed_problem,
     nominal_problem,
     plain_problem,
+    table_of,
     whole_problem,
 )
 from treewright.data.schema import Target
@@ -206,9 +207,7 @@ def test_small_subtrees_of_any_size(n_classes: int, n_rows: int, draws: int) -> 
     # rows that are drawn often weigh more than sums of small nodes can hold
     target = Target("y", tuple(f"c{k}" for k in range(n_classes)))
     table, y = binary_problem(n_rows, target, n=n_rows)
-    # columns that are constant in a sample would not be drawn for a single tree
-    options: dict[str, Any] = {"max_features": 9, "redraw": False} if draws > 1 else {}
-    recipe = Recipe("gini", **options)
+    recipe = Recipe("gini", **({"max_features": 9} if draws > 1 else {}))
     plan = ForestPlan(4, seed=9, sampling=Sampling(draws * n_rows), tree_method="exact")
     assert_grown_as_trees(table, y, recipe, plan, target)
 
@@ -291,6 +290,24 @@ def test_bins_only_coarsen_the_cuts_of_large_nodes(target: Target) -> None:
     assert grown[0].gain[0] >= grown[1].gain[0] > 0.9 * grown[0].gain[0]
 
 
+@pytest.mark.parametrize("target", [TWO, FOUR, NUMBER])
+def test_cuts_of_large_nodes_are_between_the_bins_of_the_twin(target: Target) -> None:
+    """A step between bins needs one cut, any other more."""
+    n = 3000
+    x = np.random.default_rng(8).permutation(n).astype(np.float32)
+    table = table_of([x])
+    ends = reference.bin_ends(n)
+    assert len(ends) > 200
+    assert (ends[0], ends[-1]) == (1, n - 1)
+    recipe = Recipe("gini" if target.is_classification else "squared_error")
+    for step in (*ends[::7], *ends[:3], *ends[-3:], 20, 500, 1501, 2800):
+        y = (x >= step).astype(np.int32 if target.is_classification else np.float64)
+        plan = ForestPlan(1, tree_method="hist")
+        tree = grow_forest(table, y, recipe, plan, target=target).forest.tree(0)
+        assert (tree.n_nodes == 3) == (step in ends), step
+    assert not {20, 500, 1501, 2800} & set(ends.tolist())
+
+
 def test_a_forest_grown_further_is_one_grown_at_once() -> None:
     table, y = plain_problem(7, TWO, n=1000)
     recipe = Recipe("gini", max_features=2)
@@ -347,30 +364,49 @@ def test_an_interrupted_forest_keeps_its_first_trees() -> None:
 # Drawing features
 
 
-@pytest.mark.parametrize("store", [plain_problem, mixed_problem])
-@pytest.mark.parametrize("redraw", [True, False])
-def test_a_draw_that_cannot_be_split_is_a_leaf_or_goes_on(store: Any, redraw: bool) -> None:
-    """One feature can be split, the others differ in one row; the twin knows who drew it."""
-    table, y = store(13, TWO, n=200)
-    only = 1
-    columns = tuple(
-        c if i == only else (np.arange(200) == 7).astype(c.dtype)
-        for i, c in enumerate(table.columns)
-    )
-    table = Table(table.schema, 200, np.zeros(len(columns), bool), columns)
-    n_features, n_drawn, n_trees = len(columns), 2, 60
-    recipe = Recipe("gini", max_features=n_drawn, redraw=redraw, min_samples_leaf=5)
+def assert_split_if_drawn(table: Table, y: Any, only: int, recipe: Recipe) -> None:
+    """Roots are split if the one feature that can be was drawn, as the twin knows, or always."""
+    n_trees = 60
     plan = ForestPlan(n_trees, seed=21, tree_method="exact")
     grown = grow_forest(table, y, recipe, plan, target=TWO).forest
     is_split = np.array([grown.tree(k).n_nodes > 1 for k in range(n_trees)])
+    assert recipe.max_features is not None
+    size = len(table.columns), recipe.max_features
     drew = np.array(
         [
-            only in reference.drawn_features(key, reference.root_path(key), n_features, n_drawn)
+            only in reference.drawn_features(key, reference.root_path(key), *size)
             for key in (reference.tree_seed(21, k) for k in range(n_trees))
         ]
     )
     assert 0 < drew.sum() < n_trees
-    np.testing.assert_array_equal(is_split, np.ones(n_trees, bool) if redraw else drew)
+    np.testing.assert_array_equal(is_split, np.ones(n_trees, bool) if recipe.redraw else drew)
+
+
+@pytest.mark.parametrize("store", [plain_problem, mixed_problem])
+@pytest.mark.parametrize("redraw", [True, False])
+def test_a_draw_that_cannot_be_split_is_a_leaf_or_goes_on(store: Any, redraw: bool) -> None:
+    """One feature can be split, the others differ in one row."""
+    table, y = store(13, TWO, n=200)
+    columns = tuple(
+        c if i == 1 else (np.arange(200) == 7).astype(c.dtype) for i, c in enumerate(table.columns)
+    )
+    table = Table(table.schema, 200, np.zeros(len(columns), bool), columns)
+    recipe = Recipe("gini", max_features=2, redraw=redraw, min_samples_leaf=5)
+    assert_split_if_drawn(table, y, 1, recipe)
+
+
+@pytest.mark.parametrize("n_rows", [60, 2000])  # small nodes have a search of their own
+@pytest.mark.parametrize("n_drawn", [1, 9, 33])
+@pytest.mark.parametrize("redraw", [True, False])
+def test_a_feature_that_does_not_vary_counts_as_drawn(
+    n_rows: int, n_drawn: int, redraw: bool
+) -> None:
+    columns = [np.zeros(n_rows, np.float32) for _ in range(40)]
+    columns[17] = np.arange(n_rows, dtype=np.float32)
+    table = table_of(columns)
+    y = (np.arange(n_rows) % 2).astype(np.int32)
+    recipe = Recipe("gini", max_features=n_drawn, redraw=redraw, max_depth=1)
+    assert_split_if_drawn(table, y, 17, recipe)
 
 
 # Predicting

@@ -101,7 +101,8 @@ class BaggingEstimator(Insights, Ensemble):
         """What is fitted to every sample."""
         if self.estimator is not None:
             return self.estimator
-        return CARTClassifier() if self._predicts_classes else CARTRegressor()
+        kind: Any = CARTClassifier if self._predicts_classes else CARTRegressor
+        return kind(continuous_split="at_most")  # the tree of our forests
 
     def _is_ours(self) -> bool:
         return isinstance(self._base(), TreeEstimator | Ensemble)

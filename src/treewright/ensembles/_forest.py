@@ -85,6 +85,8 @@ class ForestEstimator(Insights, Ensemble):
         return kind(
             criterion=criterion,
             splitter=self.splitter,
+            # as randomForest, ranger and scikit-learn test
+            continuous_split="at_most",
             # as scikit-learn's forests prune
             pruning_risk="impurity",
             **shared,

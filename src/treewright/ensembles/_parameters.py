@@ -49,7 +49,8 @@ BAGGING: dict[str, Parameter] = {
         [HasMethods(["fit", "predict"]), None],
         "estimator",
         "What is fitted to every sample: a learner of treewright, or any estimator of "
-        "scikit-learn's kind. None is CART grown to purity.",
+        "scikit-learn's kind. None is the tree of our forests: CART grown to purity, with tests "
+        "x <= t.",
     ),
     "max_features": Parameter(
         [_COUNT, Interval(RealNotInt, 0.0, 1.0, closed="right")],

@@ -75,8 +75,8 @@ PARAMETERS: dict[str, Parameter] = {
         ],
         'int, float or {"sqrt", "log2"}',
         "Features drawn at each node: a count, a share, the square root or the logarithm of "
-        "their number, or None for all. More are looked at where none of those drawn can be "
-        "split.",
+        "their number, or None for all. They are drawn of all features; those that do not vary at "
+        "the node count, and more are looked at where none of those drawn can be split.",
     ),
     "max_exhaustive": Parameter(
         [Interval(Integral, 2, 20, closed="both")],

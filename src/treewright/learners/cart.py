@@ -111,6 +111,7 @@ class CARTClassifier(ClassificationMixin, TreeEstimator):
         surrogate_style: Literal["count", "share"] = "count",
         surrogate_fallback: Literal["majority", "stop"] = "majority",
         max_exhaustive: int = 15,
+        continuous_split: Literal["below", "at_most"] = "below",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
@@ -125,7 +126,7 @@ class CARTClassifier(ClassificationMixin, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training, "max_exhaustive")
+        return make_recipe(self, training, "max_exhaustive", "continuous_split")
 
 
 @parameters(
@@ -194,6 +195,7 @@ class CARTRegressor(RegressionMixin, TreeEstimator):
         max_surrogates: int = 5,
         surrogate_style: Literal["count", "share"] = "count",
         surrogate_fallback: Literal["majority", "stop"] = "majority",
+        continuous_split: Literal["below", "at_most"] = "below",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
@@ -208,4 +210,4 @@ class CARTRegressor(RegressionMixin, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training)
+        return make_recipe(self, training, "continuous_split")

@@ -1,4 +1,4 @@
-"""Numpy twins of the forest kernels: drawing rows and features, and predicting.
+"""Numpy twins of the forest kernels: drawing rows and features, bins, and predicting.
 
 Random numbers come from Philox4x32-10 (Salmon et al. 2011). The key is made of the seed and the
 tree, the counter of a stream and a block number, so that any sample can be drawn again alone.
@@ -15,6 +15,7 @@ __all__ = [
     "apply_cuts",
     "below",
     "below_each",
+    "bin_ends",
     "child_path",
     "code_rows",
     "draw_sample",
@@ -93,16 +94,36 @@ def below_each(key: int, stream: int, bounds: Iterable[int]) -> list[int]:
     return found
 
 
+def bin_ends(n: int, n_bins: int = 255) -> NDArray[np.int64]:
+    """How many of ``n`` sorted values that all differ lie before each cut between bins.
+
+    Bins hold the fewer values, the closer they are to either end: cuts of rare classes lie there.
+    """
+    below = np.arange(1, n_bins) ** 2
+    above = below[::-1]
+    return np.unique(np.maximum(n * below // (below + above), 1))
+
+
 def root_path(key: int) -> int:
     """The path of the root in the tree with this key."""
     return child_path(key, 0)
 
 
 def drawn_features(key: int, path: int, n_features: int, n_drawn: int) -> list[int]:
-    """The features drawn at a node, in the order of their draw."""
+    """The features drawn at a node, in the order of their draw.
+
+    Draws share the bits of a word of 64 as long as these tell at most 2^32 outcomes apart.
+    """
+    low = philox_words(key, path, n_drawn // 2 + 1).tolist()
+    words = iter(a | b << 32 for a, b in zip(low[::2], low[1::2], strict=True))
     order = list(range(n_features))
-    steps = below_each(key, path, (n_features - at for at in range(n_drawn)))
-    for at, step in enumerate(steps):
+    word, spent = 0, 1 << 32
+    for at in range(n_drawn):
+        bound = n_features - at
+        spent *= bound
+        if spent > 1 << 32:
+            word, spent = next(words), bound
+        step, word = divmod(word * bound, 1 << 64)
         order[at], order[at + step] = order[at + step], order[at]
     return order[:n_drawn]
 
