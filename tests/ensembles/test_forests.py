@@ -12,6 +12,7 @@ from sklearn.callback import ProgressBar
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.inspection import partial_dependence
 from sklearn.model_selection import cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 
 import treewright as tw
 from tests.contract.estimators import mixed_columns, target_for
@@ -160,6 +161,31 @@ def test_trees_on_binary_columns_are_as_large_as_scikit_learns():
     error = np.sqrt(np.sum(np.var(leaves, axis=1)) / 300)
     assert abs(ours - theirs) < 4 * error
     assert 4 * error < 0.02 * theirs
+
+
+@pytest.mark.parametrize("tree_method", ["exact", "hist"])
+@pytest.mark.parametrize("column", range(4))
+def test_a_value_on_a_threshold_goes_left_as_in_scikit_learn(iris, column, tree_method):
+    """Of one column there is one tree; some of its thresholds are on the grid."""
+    X, y = np.asarray(iris[0], np.float32)[::2, [column]], np.asarray(iris[1])[::2]
+    grid = np.arange(0, 161, dtype=np.float32)[:, None] / 20
+    theirs = DecisionTreeClassifier(random_state=0).fit(X, y)
+    assert np.isin(theirs.tree_.threshold, grid).any()
+    forest = tw.RandomForestClassifier(1, bootstrap=False, tree_method=tree_method).fit(X, y)
+    assert_array_equal(forest.predict_proba(grid), theirs.predict_proba(grid))
+
+
+@pytest.mark.parametrize("kind", ["RandomForest", "Bagging"])
+def test_the_own_tree_and_cart_as_a_base_differ_on_a_threshold(kind):
+    X, y = [[1.0], [3.0]], [0, 1]
+    name = "estimator" if kind == "Bagging" else "base"
+    every = {"n_estimators": 3, "bootstrap": False}
+    for task in ("Classifier", "Regressor"):
+        ensemble_of, cart = getattr(tw, kind + task), getattr(tw, "CART" + task)
+        below, at_most = (cart(continuous_split=c) for c in ("below", "at_most"))
+        for base, answer in ((None, 0), (cart(), 1), (below, 1), (at_most, 0)):
+            model = ensemble_of(**{name: base}, **every).fit(X, y)
+            assert model.predict([[2.0]])[0] == answer
 
 
 def test_a_base_keeps_its_own_parameters_and_must_be_a_tree(iris):
