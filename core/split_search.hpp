@@ -39,7 +39,7 @@ class SplitSearch {
     const std::vector<i32>& order = draws ? scratch.drawn : *node.active;
     const i32 n = static_cast<i32>(order.size());
     Candidate best;
-    std::vector<Candidate> found;  // where the chooser picks
+    std::vector<Candidate> found;  // where all are scored before one wins
     const bool in_parallel = shared && !o_.chooser->needs_gil() && node.size() * n >= kSharedWork;
     if (p_.rows) {
       best = best_of_rows(node, view, order.data(), n, scratch);
@@ -65,7 +65,7 @@ class SplitSearch {
         best = best_of_rows(node, view, order.data(), 1, scratch);
       } else {
         found.push_back(o_.chooser->best(view, order[0], scratch));
-        best = o_.chooser->picks() ? winner_of(found) : found.back();
+        best = winner_of(found);
       }
     }
     if (!is_worth_it(p_.params, g_.gain_unit, best)) return false;

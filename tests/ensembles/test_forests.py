@@ -144,6 +144,17 @@ def test_other_trees_draw_features_at_every_node(base):
     assert model.score(columns, y) > 0.6
 
 
+@pytest.mark.parametrize("base", [None, tw.C45Classifier(), tw.HuntClassifier(min_samples_leaf=2)])
+def test_a_draw_that_cannot_be_split_goes_on_in_other_trees_too(base):
+    """All columns but one have a single row that differs, too few for a leaf."""
+    X = (np.arange(60)[:, None] == np.arange(20, 25)).astype(float)
+    X[:, 2] = y = np.arange(60) % 2
+    own = {"min_samples_leaf": 2} if base is None else {}
+    own |= {"max_features": 1, "bootstrap": False, "random_state": 0}
+    forest = tw.RandomForestClassifier(20, base=base, **own)
+    assert {member.get_n_leaves() for member in forest.fit(X, y).estimators_} == {2}
+
+
 def test_trees_on_binary_columns_are_as_large_as_scikit_learns():
     """Features that no longer vary count as drawn; if only others were drawn, 12 % are missing."""
     rng = np.random.default_rng(3)

@@ -89,8 +89,7 @@ FOREST: dict[str, Parameter] = {
         ["boolean"],
         "bool",
         "Whether more features are drawn where none of those drawn can be split, as scikit-learn "
-        "does, and features found not to vary above the node are passed over; if not, these count "
-        "as drawn and the node is a leaf, as in randomForest and ranger, and trees are smaller.",
+        "does; if not, the node is a leaf, as in randomForest and ranger, and trees are smaller.",
     ),
     "tree_method": Parameter(
         options("auto", "exact", "hist"),

@@ -117,8 +117,7 @@ class Recipe:
         Features drawn at each node; None for all.
     redraw
         Whether more features are drawn where none of those drawn can be split (scikit-learn), or
-        the node is a leaf then (randomForest). If they are, features that were found not to vary
-        above the node are not drawn either.
+        the node is a leaf then (randomForest). Features that do not vary count as drawn.
     monotonic
         Per feature −1, 0 or 1; None for no constraint.
     quinlan
