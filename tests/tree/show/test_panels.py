@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.tree.test_svg import boxes_of, words
 
 from tests.tree.builders import EXAMPLES, N, Test, iris, make_tree, play_tennis, salaries
+from tests.tree.show.test_svg import boxes_of, words
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ParameterError
 from treewright.tree.node_tests import NodeTests
