@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     __version__: str
     from treewright import datasets, errors, pruning, rules
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
+    from treewright.ensembles.boosting.gradient_boosting import (
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+    )
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
     from treewright.io import load, save
@@ -44,6 +48,8 @@ __all__ = [
     "CTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
@@ -73,6 +79,8 @@ _HOMES = {
     "CTreeRegressor": "treewright.learners.ctree",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
+    "GradientBoostingClassifier": "treewright.ensembles.boosting.gradient_boosting",
+    "GradientBoostingRegressor": "treewright.ensembles.boosting.gradient_boosting",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",

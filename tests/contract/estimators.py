@@ -44,6 +44,18 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"criterion": "poisson", "max_leaf_nodes": 12},
         {"max_depth": 12, "max_features": "sqrt", "keep_targets": True},
     ],
+    "GradientBoostingClassifier": [
+        {"growth": "depth", "max_depth": 4, "class_weight": "balanced"},
+        {"growth": "symmetric", "max_depth": 4, "min_samples_leaf": 5},
+        {"subsample": 0.7, "sampling": "mvs", "max_features": 0.7, "dropout": 0.2},
+        {"early_stopping": True, "scoring": "accuracy", "l1_regularization": 0.1},
+    ],
+    "GradientBoostingRegressor": [
+        {"loss": "absolute_error", "max_features_per_tree": 0.7},
+        {"loss": "huber", "growth": "depth", "max_depth": 4},
+        {"tree_method": "exact", "max_leaf_nodes": 8, "min_samples_leaf": 1},
+        {"subsample": 0.7, "sampling": "goss", "l2_regularization": 1.0},
+    ],
     "RandomForestClassifier": [
         {"bootstrap": False},
         {"bootstrap": False, "tree_method": "hist", "class_weight": "balanced_subsample"},
@@ -167,6 +179,8 @@ def draws_rows(estimator: Any) -> bool:
         return bool(estimator.winnow)
     if is_ensemble(estimator):
         method = getattr(estimator, "method", None)
+        if not hasattr(estimator, "bootstrap"):  # boosters
+            return estimator.subsample < 1
         return estimator.bootstrap if method is None else method != "subspaces"
     return name == "C45Classifier" and estimator.trials is not None
 
@@ -178,7 +192,9 @@ def is_ensemble(estimator: Any) -> bool:
 
 def trees(model: Any) -> list[Any]:
     """The trees of a fitted model; of a member that is made of several, the first."""
-    return [member.tree_ for member in model.estimators_] if is_ensemble(model) else [model.tree_]
+    if not is_ensemble(model):
+        return [model.tree_]
+    return [getattr(member, "tree_", member) for member in model.estimators_]
 
 
 def uses_folds(estimator: Any) -> bool:

@@ -38,6 +38,10 @@ LEARNERS: dict[str, dict[Task, str]] = {
         Task.classification: "ExtraTreesClassifier",
         Task.regression: "ExtraTreesRegressor",
     },
+    "gradient_boosting": {
+        Task.classification: "GradientBoostingClassifier",
+        Task.regression: "GradientBoostingRegressor",
+    },
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
     "random_forest": {

@@ -1,0 +1,648 @@
+"""What both boosters share: reading the data, the rounds, reading the trees, model files.
+
+``fit`` is: read, set rows aside, prepare a run, do its rounds, keep what was grown. Classifier and
+regressor (``gradient_boosting.py``) say what their target is and what scores mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from treewright.data.encode import encode
+from treewright.data.schema import Schema, Target
+from treewright.data.table import Table
+from treewright.data.weights import check_lengths, read_weights
+from treewright.ensembles.boosting.constraints import interaction_groups
+from treewright.ensembles.boosting.exact import ExactRun, check_exact
+from treewright.ensembles.boosting.rounds import Judged, Rounds, Run
+from treewright.ensembles.boosting.snapshot import Snapshots, fingerprint
+from treewright.ensembles.boosting.stopping import (
+    Judge,
+    Patience,
+    check_scoring_name,
+    is_on,
+    split_rows,
+)
+from treewright.ensembles.boosting.tasks import Aim
+from treewright.ensembles.members.bodies import Trees
+from treewright.errors import DataError, ModelFileError, ParameterError, SchemaError
+from treewright.estimator.parameters import check_parameters
+from treewright.estimator.progress import Followed, Progress, reported
+from treewright.estimator.recipe import monotonic_signs
+from treewright.estimator.scikit import TableInputMixin
+from treewright.estimator.training import check_sample, drawn_seed, threads
+from treewright.learners.cart import CARTRegressor
+from treewright.tree.forest.arrays import Forest
+from treewright.tree.tree import Tree
+
+__all__ = ["Boosting"]
+
+Floats = NDArray[np.float64]
+Kind = Literal["gain", "split", "cover"]
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Rows as a fit gets them: encoded, and as the user gave them (for ``init`` and scorers)."""
+
+    X: Any
+    table: Table
+    y: NDArray[Any]
+    given_y: Any
+    weight: Floats | None
+    target: Target
+    classes: NDArray[Any] | None
+
+    def take(self, rows: NDArray[np.int64]) -> Material:
+        """Some of the rows."""
+        return Material(
+            _safe_indexing(self.X, rows),
+            self.table.take(rows),
+            self.y[rows],
+            self.given_y[rows],
+            None if self.weight is None else self.weight[rows],
+            self.target,
+            self.classes,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a model with these scores says; scorers ask for it."""
+
+    model: Any
+    score: Floats
+    classes: NDArray[Any] | None
+
+    def predict(self) -> NDArray[Any]:
+        if self.classes is None:
+            return np.asarray(self.model._numbers(self.score))
+        return np.asarray(self.classes[np.argmax(self.probability(), axis=1)])
+
+    def probability(self) -> Floats:
+        return np.asarray(self.model._aim.probability(self.score))
+
+    def decision(self) -> Floats:
+        return self.score[:, 0] if self.score.shape[1] == 1 else self.score
+
+
+class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the gradient boosters."""
+
+    _aim: Aim
+    _forest: Forest
+    _start: Floats  # one row
+    _schema: Schema
+    _seed: int
+    n_iter_: int
+    train_score_: Floats
+    validation_score_: Floats
+    n_features_in_: int
+
+    # What a task adds
+
+    def _make_aim(self, material: Material) -> Aim:
+        raise NotImplementedError
+
+    def _learn(self, material: Material) -> None:
+        raise NotImplementedError
+
+    def _weigh(self, y: Any, classes: Any, weight: Floats | None) -> Floats | None:
+        """Row weights with those of classes."""
+        return weight
+
+    # Fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
+        """Grow trees round after round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numpy array, pandas, polars or Arrow table, or dict of columns; gaps allowed.
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) for regression
+            The target, without gaps.
+        sample_weight : array-like of shape (n_samples,), default=None
+            At least 0; rows of weight 0 are left out.
+        eval_set : tuple (X, y) or (X, y, sample_weight), default=None
+            Rows that judge the rounds: ``validation_score_`` and, unless it is off,
+            early stopping.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        Ctrl-C ends the fit; the rounds done are kept, and KeyboardInterrupt is raised.
+        ``set_params(warm_start=True).fit(X, y)`` does the others.
+        """
+        with reported(self, X, y, sample_weight, n_parts=1) as progress:
+            check_parameters(self)
+            check_scoring_name(self.scoring)
+            material = self._read(X, y, sample_weight)
+            before = self._kept(material)
+            self._seed = drawn_seed(self.random_state) if before is None else self._seed
+            self._aim = self._make_aim(material)
+            learn, aside = self._set_aside(material, eval_set)
+            run = self._prepare(learn, aside, before, progress)
+            interrupt = run.run(self._patience(aside))
+            self._store(run, learn, aside)
+            if interrupt is None and self._snapshots is not None:
+                self._snapshots.remove()
+            del self._snapshots
+            if interrupt is not None:
+                raise interrupt
+            return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Material:
+        sample = check_sample(self, X, y, sample_weight)
+        table = encode(
+            X,
+            categorical_features=self.categorical_features,
+            ordinal_features=self.ordinal_features,
+            rows=sample.rows,
+            n_threads=threads(self.n_jobs),
+            owner=type(self).__name__,
+        )
+        check_lengths(table.n_rows, len(sample.y))
+        if all(_is_empty(column) for column in table.columns):
+            raise DataError(
+                "X must have a value somewhere, got gaps in all cells; check how it was read."
+            )
+        if sample.rows is not None:
+            X = _safe_indexing(X, np.flatnonzero(sample.rows))
+        classes = sample.classes
+        target = (
+            Target(sample.target_name, n_outputs=1 if sample.y.ndim == 1 else sample.y.shape[1])
+            if classes is None
+            else Target(sample.target_name, tuple(classes.tolist()))
+        )
+        weight = self._weigh(sample.y, classes, sample.sample_weight)
+        given = sample.y if classes is None else classes[sample.y]
+        return Material(X, table, sample.y, given, weight, target, classes)
+
+    def _kept(self, material: Material) -> Forest | None:
+        """The trees that a warm start keeps."""
+        if not self.warm_start or "_forest" not in vars(self):
+            return None
+        if material.table.schema.features != self._schema.features or (
+            material.table.n_rows != self._n_rows
+        ):
+            raise DataError(
+                "warm_start=True adds rounds on the same data, got "
+                f"{material.table.n_rows} rows after {self._n_rows}, or other columns; set "
+                "warm_start=False to begin anew."
+            )
+        if self.n_iter_ > self.n_estimators:
+            raise ParameterError(
+                f"n_estimators must not fall with warm_start=True, got {self.n_estimators} after "
+                f"{self.n_iter_}; set warm_start=False to begin anew."
+            )
+        return self._forest
+
+    def _set_aside(self, material: Material, eval_set: Any) -> tuple[Material, Material | None]:
+        self._n_rows = material.table.n_rows
+        if eval_set is not None:
+            return material, self._read_eval_set(material, eval_set)
+        if not is_on(self.early_stopping, self._n_rows, False):
+            return material, None
+        is_classes = material.classes is not None
+        learn, judge = split_rows(material.y, self.validation_fraction, is_classes, self._seed)
+        return material.take(learn), material.take(judge)
+
+    def _read_eval_set(self, material: Material, eval_set: Any) -> Material:
+        if not isinstance(eval_set, tuple | list) or not 2 <= len(eval_set) <= 3:
+            raise ParameterError(
+                "eval_set must be a pair (X, y), or (X, y, sample_weight), got "
+                f"{type(eval_set).__name__}; pass eval_set=(X_valid, y_valid)."
+            )
+        X, y = eval_set[0], eval_set[1]
+        schema = material.table.schema
+        try:
+            table = encode(X, schema=schema, n_threads=threads(self.n_jobs), owner="fit")
+        except SchemaError as error:
+            raise SchemaError(f"eval_set must have the columns of X: {error}") from None
+        try:
+            codes = self._known_target(y, material.classes)
+        except DataError as error:
+            raise DataError(f"eval_set must have targets like y: {error}") from None
+        check_lengths(table.n_rows, len(codes))
+        if codes.shape[1:] != material.y.shape[1:]:
+            raise DataError(
+                f"eval_set must have targets like y, got shape {codes.shape}; pass as many outputs."
+            )
+        self._aim.check(codes)
+        weight, rows = read_weights(eval_set[2] if len(eval_set) == 3 else None, len(codes))
+        given = codes if material.classes is None else material.classes[codes]
+        found = Material(X, table, codes, given, None, material.target, material.classes)
+        if rows is not None:
+            found = found.take(np.flatnonzero(rows))
+        each = self._weigh(found.y, material.classes, weight) if weight is not None else None
+        return Material(
+            found.X, found.table, found.y, found.given_y, each, found.target, found.classes
+        )
+
+    def _patience(self, aside: Material | None) -> Patience | None:
+        if aside is None or not is_on(self.early_stopping, self._n_rows, True):
+            return None
+        if self._aim.own is not None and self.scoring == "loss":
+            raise ParameterError(
+                "scoring must be a scorer where loss is a function, whose value is not known, got "
+                '"loss"; name a scorer, or set early_stopping=False.'
+            )
+        return Patience(self.n_iter_no_change, self.tol, -1 if self.scoring == "loss" else 1)
+
+    def _prepare(
+        self,
+        learn: Material,
+        aside: Material | None,
+        before: Forest | None,
+        progress: Progress | None,
+    ) -> Run | ExactRun:
+        n_threads = threads(self.n_jobs)
+        self._begin(learn)
+        training = self._judged(learn)
+        judged = None if aside is None else self._judged(aside)
+        snapshots = self._snapshots = None
+        if self.snapshot is not None:
+            about = fingerprint(self, learn.table, learn.y, learn.weight, aside)
+            snapshots = self._snapshots = Snapshots(self.snapshot, self.every, about)
+
+        def tell(n_done: int, run: Any) -> None:
+            if progress is not None:
+                progress(n_done / self.n_estimators)
+            if self.verbose and n_done % int(self.verbose) == 0:
+                print(_line(n_done, run))
+            if snapshots is not None:
+                snapshots.keep(run)
+
+        rounds = Rounds(
+            growth={} if self.tree_method == "exact" else self._growth(learn),
+            n_rounds=self.n_estimators,
+            learning_rate=self._rate(),
+            max_bins=self.max_bins,
+            seed=self._seed,
+            n_threads=n_threads,
+            target=self._tree_target(learn.target),
+            dropout=self.dropout,
+            tell=tell,
+        )
+        judge = (
+            None
+            if aside is None or self.scoring == "loss"
+            else Judge(self.scoring, aside.X, aside.given_y)
+        )
+
+        def answer(score: Floats) -> Answer:
+            return Answer(self, score, learn.classes)
+
+        if self.tree_method == "exact":
+            check_exact(self)
+            learner = CARTRegressor(
+                max_depth=self.max_depth,
+                max_leaf_nodes=self.max_leaf_nodes,
+                min_samples_leaf=self.min_samples_leaf,
+                continuous_split="at_most",
+                n_jobs=self.n_jobs,
+            )
+            return ExactRun(learner, training, judged, self._aim, rounds, judge, answer, before)
+        run = Run(training, judged, self._aim, rounds, judge, answer)
+        if before is not None:
+            run.take_up(before, list(self.train_score_), list(self.validation_score_))
+        if snapshots is not None:
+            snapshots.resume(run)
+        return run
+
+    def _rate(self) -> float:
+        if self.learning_rate == "auto":
+            return float(min(0.1, 10.0 / self.n_estimators))
+        return float(self.learning_rate)
+
+    def _tree_target(self, target: Target) -> str:
+        """What a tree is said to predict: its share of the score."""
+        return f"score of {target.name}"
+
+    def _growth(self, learn: Material) -> dict[str, Any]:
+        schema = learn.table.schema
+        signs = monotonic_signs(self.monotonic_cst, schema, learn.target)
+        return {
+            "growth": self.growth,
+            "max_leaves": self.max_leaf_nodes or 0,
+            "max_depth": self.max_depth or 0,
+            "min_rows": self.min_samples_leaf,
+            "min_hessian": float(self.min_child_weight),
+            "l1": float(self.l1_regularization),
+            "l2": float(self.l2_regularization),
+            "min_gain": float(self.min_gain),
+            "max_step": 0.0,
+            "nominal_smoothing": float(self.categorical_smoothing),
+            "nominal_l2": float(self.categorical_l2),
+            "nominal_max_groups": 0,
+            "tree_share": float(self.max_features_per_tree),
+            "level_share": float(self.max_features_per_level),
+            "node_share": float(self.max_features),
+            "monotonic": list(signs or ()),
+            "interactions": interaction_groups(self.interaction_cst, schema),
+            "sampling": self.sampling,
+            "share": float(self.subsample),
+            "top_share": float(self.subsample) / 2 if self.sampling == "goss" else 0.0,
+        }
+
+    # Where scores begin
+
+    def _begin(self, learn: Material) -> None:
+        self.__dict__.pop("init_", None)
+        n = self._aim.n_columns
+        if isinstance(self.init, str):
+            start = (
+                np.zeros(n) if self.init == "zero" else self._aim.start(learn.y, learn.weight)
+            )
+        else:
+            start = np.zeros(n)
+            fitted = clone(self.init)
+            if learn.weight is None:
+                fitted.fit(learn.X, learn.given_y)
+            else:
+                fitted.fit(learn.X, learn.given_y, sample_weight=learn.weight)
+            self.init_ = fitted
+        self._start = np.ascontiguousarray(start[None, :], np.float64)
+
+    def _judged(self, material: Material) -> Judged:
+        start = self._starts(material.X)
+        if len(start) == 1:
+            start = np.repeat(start, material.table.n_rows, axis=0)
+        return Judged(material.table, material.y, material.weight, start)
+
+    def _starts(self, X: Any) -> Floats:
+        """Scores at the start: one row, or with an estimator as ``init`` one for each."""
+        if not hasattr(self, "init_"):
+            return self._start
+        return np.ascontiguousarray(self._scores_of(self.init_, X), np.float64)
+
+    def _scores_of(self, model: Any, X: Any) -> Floats:
+        raise NotImplementedError
+
+    # Keeping
+
+    def _store(self, run: Run | ExactRun, learn: Material, aside: Material | None) -> None:
+        n = run.best_round if aside is not None and run.best_round else run.n_done
+        forest = run.forest()
+        columns = self._aim.n_columns
+        self._forest = forest.first(n * columns) if n * columns < len(forest) else forest
+        self._schema = Schema(
+            learn.table.schema.features, learn.table.schema.named, learn.target
+        )
+        self.n_iter_ = n
+        self.train_score_ = np.array(run.train_score)
+        self.validation_score_ = np.array(run.validation_score)
+        self._learn(learn)
+        self._name_features()
+
+    def _name_features(self) -> None:
+        self.n_features_in_ = len(self._schema)
+        self.__dict__.pop("feature_names_in_", None)
+        if self._schema.named:
+            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
+
+    # Reading
+
+    def _fitted(self) -> Forest:
+        try:
+            return self._forest
+        except AttributeError:
+            check_is_fitted(self)
+            raise
+
+    def _rows(self, X: Any) -> Table:
+        forest = self._fitted()
+        return encode(
+            X,
+            schema=self._schema,
+            n_threads=threads(self.n_jobs),
+            owner=type(self).__name__,
+            later=forest.finds_gaps,
+        )
+
+    def _score(self, X: Any) -> Floats:
+        """Scores of rows, a row per row."""
+        forest = self._fitted()
+        table = self._rows(X)
+        return forest.sums(table, self._starts(X), threads(self.n_jobs))
+
+    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+        forest, table = self._fitted(), self._rows(X)
+        columns = self._aim.n_columns
+        score = self._starts(X)
+        score = np.repeat(score, table.n_rows, axis=0) if len(score) == 1 else score.copy()
+        each = Trees(forest).each(table, "value", range(len(forest)), threads(self.n_jobs))
+        for tree, values in each:
+            score[:, tree % columns] += values[:, 0]
+            if (tree + 1) % columns == 0:
+                yield score.copy()
+
+    @property
+    def estimators_(self) -> Sequence[Tree]:
+        """The trees, each made when it is looked at: round after round, column after column."""
+        return _Trees(self._fitted())
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Leaf of each row in each tree.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        leaves : ndarray of shape (n_samples, n_trees)
+            Node ids in each tree.
+        """
+        forest = self._fitted()
+        return forest.apply(self._rows(X), threads(self.n_jobs))
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in what splits gain."""
+        return self.importances()
+
+    def importances(self, kind: Kind = "gain", *, normalize: bool = True) -> Floats:
+        """How much the splits of each feature matter.
+
+        Parameters
+        ----------
+        kind : {"gain", "split", "cover"}, default="gain"
+            What splits lower the loss by, how many there are, or how many rows come to them.
+        normalize : bool, default=True
+            Scale to a sum of 1.
+
+        Returns
+        -------
+        importances : ndarray of shape (n_features,)
+        """
+        forest = self._fitted()
+        n = len(self._schema)
+        if forest.arrays is not None:
+            feature = forest.arrays["feature"].astype(np.int64)
+        else:
+            feature = np.concatenate([t.splits.feature[~t.is_leaf] for t in self.estimators_])
+        if kind == "gain" and forest.arrays is not None:
+            total = forest.arrays["importance"].sum(axis=0)
+        elif kind == "gain":
+            total = np.sum([t.feature_importances(normalize=False) for t in self.estimators_], axis=0)
+        elif kind == "split":
+            total = np.bincount(feature, minlength=n).astype(np.float64)
+        elif kind == "cover":
+            rows = [tree.n_samples[~tree.is_leaf] for tree in self.estimators_]
+            total = np.bincount(feature, np.concatenate(rows), minlength=n)
+        else:
+            raise ParameterError(f'kind must be "gain", "split" or "cover", got {kind!r}.')
+        whole = total.sum()
+        return np.asarray(total / whole if normalize and whole > 0 else total)
+
+    def size(self) -> str:
+        """How many trees there are and how large they are, in words."""
+        forest = self._fitted()
+        leaves = ((forest.n_nodes + 1) / 2).mean()
+        return f"{self.n_iter_} rounds, {len(forest)} trees, {leaves:.6g} leaves on average"
+
+    def summary(self) -> str:
+        """Size, scores and importances as text.
+
+        Returns
+        -------
+        text : str
+        """
+        from treewright.tree.show.tables import text_table
+
+        self._fitted()
+        assert self._schema.target is not None
+        lines = [f"{type(self).__name__} of {self._schema.target.name!r}", f"Size: {self.size()}"]
+        if len(self.train_score_) >= self.n_iter_ > 0:
+            lines.append(f"Loss of the training rows: {self.train_score_[self.n_iter_ - 1]:.6g}")
+        if len(self.validation_score_) >= self.n_iter_ > 0:
+            lines.append(f"Rows set aside: {self.validation_score_[self.n_iter_ - 1]:.6g}")
+        share = self.feature_importances_
+        order = np.argsort(-share, kind="stable")
+        cells = {
+            "feature": [self._schema.names[i] for i in order],
+            "share of the gain": [f"{share[i]:.4f}" for i in order],
+        }
+        return "\n".join([*lines, "", text_table(cells)])
+
+    # scikit-learn
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_forest" in vars(self)
+
+    # Model files
+
+    def _state(self) -> dict[str, Any]:
+        """What was learned, in values that a model file holds."""
+        forest = self._fitted()
+        return {
+            "schema": self._schema,
+            "forest": forest,
+            "start": self._start,
+            "init": getattr(self, "init_", None),
+            "seed": self._seed,
+            "n_rows": self._n_rows,
+            "train_score": self.train_score_,
+            "validation_score": self.validation_score_,
+            "classes": getattr(self, "classes_", None),
+        }
+
+    def _restore(self, state: dict[str, Any]) -> Self:
+        """Take back what ``_state`` gave."""
+        schema, forest, start = state["schema"], state["forest"], state["start"]
+        seed, n_rows = state["seed"], state["n_rows"]
+        _require(type(schema) is Schema and schema.target is not None, "it has no schema")
+        _require(type(forest) is Forest and len(forest) > 0, "its trees are no forest")
+        _require(forest.schema.features == schema.features, "its trees have other features")
+        _require(type(seed) is int and type(n_rows) is int, "its seed is no number")
+        _require(
+            isinstance(start, np.ndarray)
+            and start.dtype == np.float64
+            and start.ndim == 2
+            and len(start) == 1
+            and bool(np.all(np.isfinite(start))),
+            "its start is no row of numbers",
+        )
+        for name in ("train_score", "validation_score"):
+            array = state[name]
+            fits = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.ndim == 1
+            _require(fits, f"{name} is no list of numbers")
+        assert schema.target is not None
+        self._schema, self._forest, self._start = schema, forest, start
+        self._seed, self._n_rows = seed, n_rows
+        self.train_score_ = state["train_score"]
+        self.validation_score_ = state["validation_score"]
+        if state["init"] is not None:
+            _require(hasattr(state["init"], "predict"), "its init predicts nothing")
+            self.init_ = state["init"]
+        self._take_back(schema.target, state["classes"])
+        columns = self._aim.n_columns
+        _require(start.shape[1] == columns and len(forest) % columns == 0, "it lacks trees")
+        self.n_iter_ = len(forest) // columns
+        self._name_features()
+        return self
+
+    def _take_back(self, target: Target, classes: Any) -> None:
+        raise NotImplementedError
+
+    def _name_target(self, name: str) -> None:
+        """Give the target a name."""
+        target = self._schema.target
+        assert target is not None
+        features, named = self._schema.features, self._schema.named
+        renamed = Target(name, target.classes, target.n_outputs)
+        self._schema = Schema(features, named, renamed)
+        old = self._forest
+        schema = Schema(features, named, Target(self._tree_target(renamed)))
+        self._forest = Trees(old).with_schema(schema).forest
+
+
+class _Trees(Sequence[Tree]):
+    """The trees of a forest, made when looked at."""
+
+    def __init__(self, forest: Forest) -> None:
+        self._forest = forest
+
+    def __len__(self) -> int:
+        return len(self._forest)
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"there are {len(self)} trees, got number {k}")
+        return self._forest.tree(k % len(self))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} trees>"
+
+
+def _is_empty(column: NDArray[Any]) -> bool:
+    return bool(np.isnan(column).all() if column.dtype.kind == "f" else (column < 0).all())
+
+
+def _line(n_done: int, run: Any) -> str:
+    parts = [f"round {n_done}"]
+    if run.train_score:
+        parts.append(f"training {run.train_score[-1]:.6g}")
+    if run.validation_score:
+        parts.append(f"set aside {run.validation_score[-1]:.6g}")
+    return "  ".join(parts)
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise ModelFileError(f"the booster in it is damaged: {what}")
