@@ -8,16 +8,17 @@
 
 namespace treewright {
 
-Summary summarize(std::vector<double>& values) {
-  std::erase_if(values, [](double v) { return v != v; });
-  std::sort(values.begin(), values.end());
+Summary summarize(std::vector<WeighedValue>& values) {
+  std::erase_if(values, [](const WeighedValue& v) { return v.value != v.value; });
+  std::sort(values.begin(), values.end(),
+            [](const WeighedValue& a, const WeighedValue& b) { return a.value < b.value; });
   Summary out;
-  for (const double v : values) {
-    if (out.value.empty() || out.value.back() != v) {
-      out.value.push_back(v);
+  for (const WeighedValue& v : values) {
+    if (out.value.empty() || out.value.back() != v.value) {
+      out.value.push_back(v.value);
       out.weight.push_back(0);
     }
-    out.weight.back() += 1;
+    out.weight.back() += v.weight;
   }
   return out;
 }

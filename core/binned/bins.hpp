@@ -18,7 +18,11 @@ struct Summary {
   std::vector<double> value, weight;
 };
 
-Summary summarize(std::vector<double>& values);  // sorts them; gaps (NaN) are left out
+struct WeighedValue {
+  double value, weight;
+};
+
+Summary summarize(std::vector<WeighedValue>& values);  // sorts them; gaps (NaN) are left out
 Summary merge(const Summary& a, const Summary& b);
 
 // Edges between at most max_bins bins: halfway between all neighbours where there are few values,

@@ -6,8 +6,9 @@
 //   WideSum    gradient in 64 bits; hessian and number of rows share another 64
 //   NarrowSum  gradient and number of rows share 64 bits, where all hessians are equal
 //
-// The number of rows takes as many bits as the number of all rows needs. With a million rows that
-// leaves 41 bits for the largest gradient and 24 for the largest hessian of a row (narrow: 23).
+// The number of rows takes as many bits as the number of all rows needs (rows of whole weights count
+// as often as they weigh). With a million rows that leaves 42 bits for the largest gradient and 22 for
+// the largest hessian of a row (narrow: 22 for the gradient).
 //
 // Twin: treewright.kernels.reference.boosting.
 #pragma once
@@ -52,7 +53,7 @@ class Units {
  public:
   // `equal_hessian` is that of every row where Narrow sums are used.
   Units(i64 n_rows, int gradient_power, int hessian_power, double equal_hessian, bool is_narrow)
-      : row_bits_(bits(n_rows)), equal_(equal_hessian) {
+      : row_bits_(bits(n_rows)), equal_(equal_hessian) {  // n_rows: counted as often as they weigh
     const int room = 62 - row_bits_;  // bits that one row's gradient may take
     gradient_unit_ = std::ldexp(1.0, gradient_power - (is_narrow ? room - row_bits_ : room));
     hessian_unit_ = std::ldexp(1.0, hessian_power - (62 - 2 * row_bits_));
@@ -62,12 +63,13 @@ class Units {
 
   static int bits(i64 n) { return n > 0 ? 64 - __builtin_clzll(static_cast<u64>(n)) : 1; }
 
-  void pack(double gradient, double hessian, WideSum& to) const {
-    to.lanes = WideSum::Lanes{whole(gradient * per_gradient_),
-                              (whole(hessian * per_hessian_) << row_bits_) + 1};
+  // A row that counts several times is that many rows, to the bit.
+  void pack(double gradient, double hessian, i64 count, WideSum& to) const {
+    to.lanes = WideSum::Lanes{whole(gradient * per_gradient_) * count,
+                              ((whole(hessian * per_hessian_) << row_bits_) + 1) * count};
   }
-  void pack(double gradient, double, NarrowSum& to) const {
-    to.packed = whole(gradient * per_gradient_) * (i64{1} << row_bits_) + 1;
+  void pack(double gradient, double, i64 count, NarrowSum& to) const {
+    to.packed = (whole(gradient * per_gradient_) * (i64{1} << row_bits_) + 1) * count;
   }
 
   Moments read(const WideSum& sum) const {

@@ -30,7 +30,10 @@ std::vector<Column> read_columns(const nb::list& columns) {
 
 // Edges of ordered columns. Where there are more rows than `most`, as many are looked at, one of
 // each of as many equal parts.
-nb::list edges_of_columns(const nb::list& arrays, i64 n_rows, i32 max_bins, i64 most, int n_threads) {
+nb::list edges_of_columns(const nb::list& arrays, i64 n_rows, std::optional<Vector<double>> weight,
+                          i32 max_bins, i64 most, int n_threads) {
+  const double* weights = weight ? weight->data() : nullptr;
+  if (weight && static_cast<i64>(weight->size()) != n_rows) refuse("Weights must be one for each row.");
   const std::vector<Column> columns = read_columns(arrays);
   std::vector<std::vector<double>> edges(columns.size());
   {
@@ -38,17 +41,18 @@ nb::list edges_of_columns(const nb::list& arrays, i64 n_rows, i32 max_bins, i64 
     const i64 n = std::min(n_rows, most);
     parallel_for(static_cast<i64>(columns.size()), n_threads, [&](i64 f, int) {
       const Column& column = columns[f];
-      std::vector<double> values(n);
+      std::vector<WeighedValue> values(n);
       for (i64 i = 0; i < n; ++i) {
         const double place = static_cast<double>(i) + row_chance(0, 0, i);
         const i64 row = n == n_rows ? i
                                     : std::min(n_rows - 1, static_cast<i64>(place * (static_cast<double>(n_rows) /
                                                                                      static_cast<double>(n))));
+        values[i].weight = weights ? weights[row] : 1.0;
         if (column.type == ColumnType::code) {
           const i32 code = column.code(row);
-          values[i] = code < 0 ? std::nan("") : code;
+          values[i].value = code < 0 ? std::nan("") : code;
         } else {
-          values[i] = column.value(row);
+          values[i].value = column.value(row);
         }
       }
       edges[f] = bin_edges(summarize(values), max_bins);
@@ -160,17 +164,22 @@ SamplingParams read_sampling(const nb::dict& d) {
   return p;
 }
 
-Judged read_rows(const BinsHandle& bins, const Matrix<double>& y, std::optional<Vector<double>> weight,
+using Factor = std::optional<Vector<double>>;
+using Count = std::optional<Vector<i32>>;
+
+Judged read_rows(const BinsHandle& bins, const Matrix<double>& y, const Count& count, const Factor& factor,
                  const Matrix<double>& score, i64 n_columns) {
   Judged rows;
   rows.bins = bins.bins;
   const i64 n = rows.n_rows();
   if (static_cast<i64>(y.shape(1)) != n || static_cast<i64>(score.shape(1)) != n ||
-      static_cast<i64>(score.shape(0)) != n_columns || (weight && static_cast<i64>(weight->size()) != n)) {
+      static_cast<i64>(score.shape(0)) != n_columns || (count && static_cast<i64>(count->size()) != n) ||
+      (factor && static_cast<i64>(factor->size()) != n)) {
     refuse("Targets, weights and scores must have one entry for each row of the bins.");
   }
   rows.y.assign(y.data(), y.data() + y.size());
-  if (weight) rows.weight.assign(weight->data(), weight->data() + weight->size());
+  if (count) rows.count.assign(count->data(), count->data() + n);
+  if (factor) rows.factor.assign(factor->data(), factor->data() + n);
   rows.score.assign(score.data(), score.data() + score.size());
   return rows;
 }
@@ -178,17 +187,17 @@ Judged read_rows(const BinsHandle& bins, const Matrix<double>& y, std::optional<
 class PyBooster {
  public:
   PyBooster(const BinsHandle& bins, const nb::dict& params, const Matrix<double>& y,
-            std::optional<Vector<double>> weight, const Matrix<double>& score, int n_threads)
+            const Count& count, const Factor& factor, const Matrix<double>& score, int n_threads)
       : loss_(read_loss(params)),
-        booster_(read_rows(bins, y, weight, score, loss_.n_columns), read_growth(params), loss_,
+        booster_(read_rows(bins, y, count, factor, score, loss_.n_columns), read_growth(params), loss_,
                  read_sampling(params), std::max(n_threads, 1)) {
     const i64 wanted = loss_.kind == LossKind::multinomial ? 1 : loss_.n_columns;
     if (static_cast<i64>(y.shape(0)) != wanted) refuse("Targets must have one row for each column of scores.");
   }
 
-  void follow(const BinsHandle& bins, const Matrix<double>& y, std::optional<Vector<double>> weight,
+  void follow(const BinsHandle& bins, const Matrix<double>& y, const Count& count, const Factor& factor,
               const Matrix<double>& score) {
-    booster_.others.push_back(read_rows(bins, y, weight, score, loss_.n_columns));
+    booster_.others.push_back(read_rows(bins, y, count, factor, score, loss_.n_columns));
   }
 
   void round(i64 number, double learning_rate, std::optional<Matrix<double>> gradient,
@@ -269,20 +278,20 @@ class PyBooster {
 }  // namespace
 
 void bind_boost(nb::module_& m) {
-  m.def("bin_edges", &edges_of_columns, nb::arg("columns"), nb::arg("n_rows"), nb::arg("max_bins"),
-        nb::arg("most_rows"), nb::arg("n_threads"));
+  m.def("bin_edges", &edges_of_columns, nb::arg("columns"), nb::arg("n_rows"),
+        nb::arg("weight").noconvert().none(), nb::arg("max_bins"), nb::arg("most_rows"), nb::arg("n_threads"));
   m.def("summary_edges", &edges_of_summary, nb::arg("value").noconvert(), nb::arg("weight").noconvert(),
         nb::arg("max_bins"));
   nb::class_<BinsHandle>(m, "Bins")
       .def("__init__", &make_bins, nb::arg("columns"), nb::arg("maps"), nb::arg("n_rows"), nb::arg("n_threads"))
       .def("by_column", &bins_by_column);
   nb::class_<PyBooster>(m, "Booster")
-      .def(nb::init<const BinsHandle&, const nb::dict&, const Matrix<double>&, std::optional<Vector<double>>,
+      .def(nb::init<const BinsHandle&, const nb::dict&, const Matrix<double>&, const Count&, const Factor&,
                     const Matrix<double>&, int>(),
-           nb::arg("bins"), nb::arg("params"), nb::arg("y").noconvert(), nb::arg("weight").noconvert().none(),
-           nb::arg("score").noconvert(), nb::arg("n_threads"))
+           nb::arg("bins"), nb::arg("params"), nb::arg("y").noconvert(), nb::arg("count").noconvert().none(),
+           nb::arg("factor").noconvert().none(), nb::arg("score").noconvert(), nb::arg("n_threads"))
       .def("follow", &PyBooster::follow, nb::arg("bins"), nb::arg("y").noconvert(),
-           nb::arg("weight").noconvert().none(), nb::arg("score").noconvert())
+           nb::arg("count").noconvert().none(), nb::arg("factor").noconvert().none(), nb::arg("score").noconvert())
       .def("round", &PyBooster::round, nb::arg("number"), nb::arg("learning_rate"),
            nb::arg("gradient").noconvert().none() = nb::none(), nb::arg("hessian").noconvert().none() = nb::none())
       .def("loss", &PyBooster::loss, nb::arg("which"))

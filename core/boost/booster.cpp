@@ -65,15 +65,24 @@ Booster::Booster(Judged training_rows, GrowParams grow, LossParams loss, Samplin
       loss_(loss),
       sampling_(sampling),
       n_threads_(n_threads),
+      n_counted_(training.n_rows()),
       delta_(loss.n_columns, 0.0),
-      powers_(loss.n_columns) {}
+      powers_(loss.n_columns) {
+  if (!training.count.empty()) {
+    n_counted_ = std::accumulate(training.count.begin(), training.count.end(), i64{0});
+  }
+  if (!training.factor.empty()) {
+    const double most = *std::max_element(training.factor.begin(), training.factor.end());
+    factor_unit_ = std::ldexp(1.0, power_above(most) - std::min(50, 62 - Units::bits(n_counted_)));
+  }
+}
 
 Booster::~Booster() = default;
 
 bool Booster::is_narrow() const {
   bool equal = false;
   with_loss(loss_.kind, [&](auto loss) { equal = decltype(loss)::kEqualHessian; });
-  return equal && training.weight.empty() && !sampling_.has_factors();
+  return equal && training.factor.empty() && !sampling_.has_factors();
 }
 
 void Booster::round(const RoundParams& params, Callable<void()> poll) {
@@ -125,11 +134,12 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
     sample = draw_rows(sampling_, params.number * loss_.n_columns + column, training.n_rows(), size);
     if (!sample.factor.empty()) {
       const double most = *std::max_element(sample.factor.begin(), sample.factor.end());
-      const Units wider(training.n_rows(), powers_[column].gradient + power_above(most),
+      const Units wider(n_counted_, powers_[column].gradient + power_above(most),
                         powers_[column].hessian + power_above(most), 1, false);
       for (std::size_t i = 0; i < sample.rows.size(); ++i) {
         const Moments m = units.read(hand.sums[sample.rows[i]]);
-        wider.pack(m.gradient * sample.factor[i], m.hessian * sample.factor[i], hand.sums[sample.rows[i]]);
+        const double each = sample.factor[i] / static_cast<double>(m.n_rows);
+        wider.pack(m.gradient * each, m.hessian * each, m.n_rows, hand.sums[sample.rows[i]]);
       }
       units = wider;
     }
@@ -140,12 +150,7 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
   renew(hand.grower, column, tree, n_threads);
   for (i64 i = 0; i < hand.grower.n_leaves(); ++i) {
     const auto [node, rows] = hand.grower.leaf(i);
-    double weight = static_cast<double>(rows.size());
-    if (!training.weight.empty()) {
-      weight = 0;
-      for (const u32 row : rows) weight += training.weight[row];
-    }
-    tree.nodes[node].weight = weight;
+    tree.nodes[node].weight = weight_of(rows);
     tree.nodes[node].value *= params.learning_rate;
   }
   follow(hand.grower, tree, column, sampling_.is_on(), n_threads);
@@ -154,7 +159,7 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
 
 template <class Sum>
 Units Booster::units_of(i32 column) const {
-  return Units(training.n_rows(), powers_[column].gradient, powers_[column].hessian, 1.0,
+  return Units(n_counted_, powers_[column].gradient, powers_[column].hessian, 1.0,
                std::is_same_v<Sum, NarrowSum>);
 }
 
@@ -165,26 +170,26 @@ void Booster::fill(const RoundParams& params, i32 column, std::vector<Sum>& sums
   const double a = loss_.kind == LossKind::huber ? delta_[column] : loss_.number;
   if (loss_.kind == LossKind::given) {
     fill_with(column, sums, n_threads, [&](i64 i) {
-      const double w = training.weight_of(i);
+      const double w = training.factor_of(i);
       return Slope{params.gradient[start + i] * w, params.hessian[start + i] * w};
     });
   } else if (loss_.kind == LossKind::multinomial) {
     const float* p = probability_.data() + start;
     fill_with(column, sums, n_threads, [&](i64 i) {
       const Slope slope = class_slope(p[i], training.y[i] == column);
-      const double w = training.weight_of(i);
+      const double w = training.factor_of(i);
       return Slope{slope.gradient * w, slope.hessian * w};
     });
   } else {
     const double* y = training.y.data() + start;
     with_loss(loss_.kind, [&](auto loss) {
       using Loss = decltype(loss);
-      if (training.weight.empty()) {
+      if (training.factor.empty()) {
         fill_with(column, sums, n_threads, [&](i64 i) { return Loss::slope(score[i], y[i], a); });
       } else {
         fill_with(column, sums, n_threads, [&](i64 i) {
           const Slope slope = Loss::slope(score[i], y[i], a);
-          return Slope{slope.gradient * training.weight[i], slope.hessian * training.weight[i]};
+          return Slope{slope.gradient * training.factor[i], slope.hessian * training.factor[i]};
         });
       }
     });
@@ -208,7 +213,7 @@ void Booster::fill_with(i32 column, std::vector<Sum>& sums, int n_threads, Slope
         g = std::max(g, std::abs(slope.gradient));
         h = std::max(h, slope.hessian);
         units.pack(std::clamp(slope.gradient, -gradient_limit, gradient_limit),
-                   std::clamp(slope.hessian, 0.0, hessian_limit), sums[i]);
+                   std::clamp(slope.hessian, 0.0, hessian_limit), training.count_of(i), sums[i]);
       }
       most_gradient[block] = g;
       most_hessian[block] = h;
@@ -247,6 +252,15 @@ void Booster::class_probabilities() {
       }
     }
   });
+}
+
+// Summed as integers: the order of rows does not matter.
+double Booster::weight_of(std::span<const u32> rows) const {
+  i64 total = 0;
+  for (const u32 row : rows) {
+    total += training.count_of(row) * std::llrint(training.factor_of(row) / factor_unit_);
+  }
+  return static_cast<double>(total) * factor_unit_;
 }
 
 double Booster::huber_delta(i32 column) const {

@@ -23,11 +23,14 @@ class Grower;
 struct Judged {
   std::shared_ptr<const Bins> bins;
   std::vector<double> y;       // n, or n × columns by column; class numbers for multinomial
-  std::vector<double> weight;  // empty: all one
+  std::vector<i32> count;      // how often each row counts; empty: once
+  std::vector<double> factor;  // weight of each row beside that; empty: all one
   std::vector<double> score;   // by column
 
   i64 n_rows() const { return bins->n_rows(); }
-  double weight_of(i64 row) const { return weight.empty() ? 1.0 : weight[row]; }
+  i64 count_of(i64 row) const { return count.empty() ? 1 : count[row]; }
+  double factor_of(i64 row) const { return factor.empty() ? 1.0 : factor[row]; }
+  double weight_of(i64 row) const { return factor_of(row) * static_cast<double>(count_of(row)); }
 };
 
 struct LossParams {
@@ -81,12 +84,15 @@ class Booster {
 
   void class_probabilities();
   double huber_delta(i32 column) const;
+  double weight_of(std::span<const u32> rows) const;
   bool is_narrow() const;
 
   GrowParams grow_;
   LossParams loss_;
   SamplingParams sampling_;
   int n_threads_;
+  i64 n_counted_;           // rows, as often as they count
+  double factor_unit_ = 1;  // of the sums of factors
   std::vector<float> probability_;  // multinomial, by column
   std::vector<double> delta_;       // Huber, by column
   struct Powers {

@@ -156,8 +156,12 @@ class Grower {
     }
   }
 
+  bool has_rows(const Leaf<Sum>& leaf) const {
+    return leaf.n_rows() > 1 && units_->read(leaf.total).n_rows >= 2 * std::max<i64>(p_.min_rows, 1);
+  }
+
   bool may_split(const Leaf<Sum>& leaf) const {
-    return leaf.depth < p_.max_depth && leaf.n_rows() >= 2 * std::max<i64>(p_.min_rows, 1);
+    return leaf.depth < p_.max_depth && has_rows(leaf);
   }
 
   // Looks for the best split of a leaf that has its histogram.
@@ -281,7 +285,7 @@ class Grower {
       std::vector<i32> places;
       for (i32 i = 0; i < static_cast<i32>(leaves_.size()); ++i) {
         Leaf<Sum>& leaf = leaves_[i];
-        if (leaf.n_rows() < 2 * std::max<i64>(p_.min_rows, 1)) drop_histogram(leaf);
+        if (!has_rows(leaf)) drop_histogram(leaf);
         if (leaf.slot < 0) continue;
         open.push_back({pool_[leaf.slot], leaf.total, leaf.range});
         places.push_back(i);

@@ -46,7 +46,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "GradientBoostingClassifier": [
         {"growth": "depth", "max_depth": 4, "class_weight": "balanced"},
-        {"growth": "symmetric", "max_depth": 4, "min_samples_leaf": 5},
+        {"growth": "symmetric", "max_depth": 4, "min_samples_leaf": 1},
         {"subsample": 0.7, "sampling": "mvs", "max_features": 0.7, "dropout": 0.2},
         {"early_stopping": True, "scoring": "accuracy", "l1_regularization": 0.1},
     ],
@@ -180,9 +180,14 @@ def draws_rows(estimator: Any) -> bool:
     if is_ensemble(estimator):
         method = getattr(estimator, "method", None)
         if not hasattr(estimator, "bootstrap"):  # boosters
-            return estimator.subsample < 1
+            return estimator.subsample < 1 or estimator.early_stopping is True
         return estimator.bootstrap if method is None else method != "subspaces"
     return name == "C45Classifier" and estimator.trials is not None
+
+
+def tells_classes_apart(estimator: Any) -> bool:
+    """Whether a classifier needs two classes: a booster has no score for a single one."""
+    return type(estimator).__name__ == "GradientBoostingClassifier"
 
 
 def is_ensemble(estimator: Any) -> bool:

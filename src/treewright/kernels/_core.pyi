@@ -101,9 +101,13 @@ def code_rows(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]] | None: ...
 def sum_up(n_children: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.float64]: ...
-
 def bin_edges(
-    columns: list[NDArray[Any]], n_rows: int, max_bins: int, most_rows: int, n_threads: int
+    columns: list[NDArray[Any]],
+    n_rows: int,
+    weight: NDArray[np.float64] | None,
+    max_bins: int,
+    most_rows: int,
+    n_threads: int,
 ) -> list[NDArray[np.float64]]: ...
 def summary_edges(
     value: NDArray[np.float64], weight: NDArray[np.float64], max_bins: int
@@ -121,7 +125,8 @@ class Booster:
         bins: Bins,
         params: dict[str, Any],
         y: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
+        count: NDArray[np.int32] | None,
+        factor: NDArray[np.float64] | None,
         score: NDArray[np.float64],
         n_threads: int,
     ) -> None: ...
@@ -129,7 +134,8 @@ class Booster:
         self,
         bins: Bins,
         y: NDArray[np.float64],
-        weight: NDArray[np.float64] | None,
+        count: NDArray[np.int32] | None,
+        factor: NDArray[np.float64] | None,
         score: NDArray[np.float64],
     ) -> None: ...
     def round(

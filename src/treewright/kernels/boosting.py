@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from treewright.kernels import _core
 from treewright.kernels._core import Bins, Booster
 
-__all__ = ["MOST_BINS", "BinMap", "Bins", "Booster", "bin_maps", "make_bins", "make_booster"]
+__all__ = [
+    "MOST_BINS",
+    "BinMap",
+    "Bins",
+    "Booster",
+    "bin_maps",
+    "make_bins",
+    "make_booster",
+    "split_weight",
+]
 
 MOST_BINS = 255
 """Bins of values that a column may have; gaps have one more."""
@@ -53,6 +62,7 @@ def bin_maps(
     n_categories: Sequence[int],
     max_bins: int,
     n_threads: int = 1,
+    weight: NDArray[np.float64] | None = None,
 ) -> list[BinMap]:
     """Bins for each column: of values for ordered ones, of categories for nominal ones.
 
@@ -67,16 +77,20 @@ def bin_maps(
         frequent ones get bins; the others count as gaps.
     n_threads
         Most threads to use; the bins do not depend on it.
+    weight
+        Weights of the rows, if they are not all one.
     """
     n_rows = len(columns[0])
     ordered = [c for c, n in zip(columns, n_categories, strict=True) if n < 0]
-    edges = iter(_core.bin_edges(ordered, n_rows, max_bins, MOST_ROWS, n_threads))
+    edges = iter(_core.bin_edges(ordered, n_rows, weight, max_bins, MOST_ROWS, n_threads))
     maps = []
     for column, n in zip(columns, n_categories, strict=True):
         if n < 0:
             maps.append(BinMap(edges=next(edges)))
         else:
-            count = np.bincount(column[column >= 0], minlength=max(n, 1))
+            known = column >= 0
+            row_weight = None if weight is None else weight[known]
+            count = np.bincount(column[known], row_weight, minlength=max(n, 1))
             frequent = np.argsort(-count, kind="stable")[:max_bins]
             codes = np.sort(frequent[count[frequent] > 0]).astype(np.int32)
             maps.append(BinMap(codes=codes, n_categories=n))
@@ -97,15 +111,30 @@ def make_bins(columns: Sequence[NDArray[Any]], maps: Sequence[BinMap], n_threads
     return Bins(list(columns), pairs, n_rows, n_threads)
 
 
+def split_weight(
+    weight: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.int32] | None, NDArray[np.float64] | None]:
+    """Weights as counts, where they are whole numbers, or as factors."""
+    if weight is None:
+        return None, None
+    if np.all(weight == np.floor(weight)) and weight.sum() < 2**31:
+        return np.ascontiguousarray(weight, np.int32), None
+    return None, np.ascontiguousarray(weight, np.float64)
+
+
 def make_booster(
     bins: Bins,
     params: dict[str, Any],
     y: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
     score: NDArray[np.float64],
+    count: NDArray[np.int32] | None = None,
+    factor: NDArray[np.float64] | None = None,
     n_threads: int = 1,
 ) -> Booster:
-    """A booster; ``y`` and ``score`` have a row for each column of scores."""
+    """A booster; ``y`` and ``score`` have a row for each column of scores.
+
+    Rows count as often as ``count`` says, and with the weight ``factor`` each time.
+    """
     n_classes = params["n_columns"]
     if params["loss"] == "multinomial" and (y.min() < 0 or y.max() >= n_classes):
         raise ValueError("a class code is out of range")
@@ -113,7 +142,8 @@ def make_booster(
         bins,
         params,
         np.ascontiguousarray(y, np.float64),
-        weight,
+        count,
+        factor,
         np.ascontiguousarray(score, np.float64),
         n_threads,
     )

@@ -26,6 +26,7 @@ __all__ = [
     "category_counts",
     "core_arrays",
     "decision_path",
+    "forest_path",
     "node_values",
     "predictor",
     "reach",
@@ -104,6 +105,15 @@ def decision_path(tree: Tree, table: Table, n_threads: int = 1) -> csr_matrix:
         raise DataError(str(error)) from None
     visited = np.ones(len(indices), np.int64)
     return csr_matrix((visited, indices, indptr), shape=(table.n_rows, tree.n_nodes))
+
+
+def forest_path(forest: Any, table: Table) -> tuple[csr_matrix, NDArray[np.int64]]:
+    """Nodes that each row visits in all trees of a forest, and where each tree's begin."""
+    from scipy.sparse import hstack
+
+    parts = [decision_path(forest.tree(k), table) for k in range(len(forest))]
+    offset = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])])
+    return hstack(parts).tocsr(), offset
 
 
 def reach(

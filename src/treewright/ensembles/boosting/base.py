@@ -8,40 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
-from treewright.data.weights import check_lengths, read_weights
 from treewright.ensembles.boosting.constraints import interaction_groups
 from treewright.ensembles.boosting.exact import ExactRun, check_exact
+from treewright.ensembles.boosting.material import Material, read_material, set_aside
 from treewright.ensembles.boosting.rounds import Judged, Rounds, Run
 from treewright.ensembles.boosting.snapshot import Snapshots, fingerprint
-from treewright.ensembles.boosting.stopping import (
-    Judge,
-    Patience,
-    check_scoring_name,
-    is_on,
-    split_rows,
-)
+from treewright.ensembles.boosting.stopping import Judge, Patience, check_scoring_name, is_on
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.ensembles.members.bodies import Trees
-from treewright.errors import DataError, ModelFileError, ParameterError, SchemaError
+from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import Followed, Progress, reported
 from treewright.estimator.recipe import monotonic_signs
 from treewright.estimator.scikit import TableInputMixin
-from treewright.estimator.training import check_sample, drawn_seed, threads
+from treewright.estimator.training import drawn_seed, threads
 from treewright.learners.cart import CARTRegressor
 from treewright.tree.forest.arrays import Forest
+from treewright.tree.predict import forest_path
 from treewright.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 __all__ = ["Boosting"]
 
@@ -50,48 +47,39 @@ Kind = Literal["gain", "split", "cover"]
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
-    """Rows as a fit gets them: encoded, and as the user gave them (for ``init`` and scorers)."""
-
-    X: Any
-    table: Table
-    y: NDArray[Any]
-    given_y: Any
-    weight: Floats | None
-    target: Target
-    classes: NDArray[Any] | None
-
-    def take(self, rows: NDArray[np.int64]) -> Material:
-        """Some of the rows."""
-        return Material(
-            _safe_indexing(self.X, rows),
-            self.table.take(rows),
-            self.y[rows],
-            self.given_y[rows],
-            None if self.weight is None else self.weight[rows],
-            self.target,
-            self.classes,
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class Answer:
     """What a model with these scores says; scorers ask for it."""
 
     model: Any
+    aim: Aim
     score: Floats
     classes: NDArray[Any] | None
 
     def predict(self) -> NDArray[Any]:
         if self.classes is None:
-            return np.asarray(self.model._numbers(self.score))
+            return np.asarray(self.model._numbers(self.score, self.aim))
         return np.asarray(self.classes[np.argmax(self.probability(), axis=1)])
 
     def probability(self) -> Floats:
-        return np.asarray(self.model._aim.probability(self.score))
+        return self.aim.probability(self.score)
 
     def decision(self) -> Floats:
         return self.score[:, 0] if self.score.shape[1] == 1 else self.score
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that one fit is made of; nothing of it is kept by the estimator before the end."""
+
+    aim: Aim
+    seed: int
+    n_rows: int  # with those set aside
+    learn: Material
+    aside: Material | None
+    before: Forest | None
+    start: Floats  # one row
+    init: Any  # fitted, or None
+    snapshots: Snapshots | None
 
 
 class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
@@ -102,6 +90,7 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
     _start: Floats  # one row
     _schema: Schema
     _seed: int
+    _n_rows: int
     n_iter_: int
     train_score_: Floats
     validation_score_: Floats
@@ -115,9 +104,11 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, material: Material) -> None:
         raise NotImplementedError
 
-    def _weigh(self, y: Any, classes: Any, weight: Floats | None) -> Floats | None:
-        """Row weights with those of classes."""
-        return weight
+    def _weigh(
+        self, y: Any, classes: Any, weight: Floats | None, factor: Floats | None
+    ) -> Floats | None:
+        """Factors of rows with those of classes, which may depend on all weights."""
+        return factor
 
     # Fitting
 
@@ -148,47 +139,20 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         with reported(self, X, y, sample_weight, n_parts=1) as progress:
             check_parameters(self)
             check_scoring_name(self.scoring)
-            material = self._read(X, y, sample_weight)
+            material = read_material(self, X, y, sample_weight)
             before = self._kept(material)
-            self._seed = drawn_seed(self.random_state) if before is None else self._seed
-            self._aim = self._make_aim(material)
-            learn, aside = self._set_aside(material, eval_set)
-            run = self._prepare(learn, aside, before, progress)
-            interrupt = run.run(self._patience(aside))
-            self._store(run, learn, aside)
-            if interrupt is None and self._snapshots is not None:
-                self._snapshots.remove()
-            del self._snapshots
+            seed = drawn_seed(self.random_state) if before is None else self._seed
+            aim = self._make_aim(material)
+            learn, aside = set_aside(self, aim, material, eval_set, seed)
+            plan = self._plan(aim, seed, material.table.n_rows, learn, aside, before)
+            run = self._prepare(plan, progress)
+            interrupt = run.run(self._patience(aim, aside))
+            self._store(plan, run)
             if interrupt is not None:
                 raise interrupt
+            if plan.snapshots is not None:
+                plan.snapshots.remove()
             return self
-
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Material:
-        sample = check_sample(self, X, y, sample_weight)
-        table = encode(
-            X,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-            rows=sample.rows,
-            n_threads=threads(self.n_jobs),
-            owner=type(self).__name__,
-        )
-        check_lengths(table.n_rows, len(sample.y))
-        if all(_is_empty(column) for column in table.columns):
-            raise DataError(
-                "X must have a value somewhere, got gaps in all cells; check how it was read."
-            )
-        if sample.rows is not None:
-            X = _safe_indexing(X, np.flatnonzero(sample.rows))
-        classes = sample.classes
-        target = (
-            Target(sample.target_name, n_outputs=1 if sample.y.ndim == 1 else sample.y.shape[1])
-            if classes is None
-            else Target(sample.target_name, tuple(classes.tolist()))
-        )
-        weight = self._weigh(sample.y, classes, sample.sample_weight)
-        given = sample.y if classes is None else classes[sample.y]
-        return Material(X, table, sample.y, given, weight, target, classes)
 
     def _kept(self, material: Material) -> Forest | None:
         """The trees that a warm start keeps."""
@@ -209,73 +173,42 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self._forest
 
-    def _set_aside(self, material: Material, eval_set: Any) -> tuple[Material, Material | None]:
-        self._n_rows = material.table.n_rows
-        if eval_set is not None:
-            return material, self._read_eval_set(material, eval_set)
-        if not is_on(self.early_stopping, self._n_rows, False):
-            return material, None
-        is_classes = material.classes is not None
-        learn, judge = split_rows(material.y, self.validation_fraction, is_classes, self._seed)
-        return material.take(learn), material.take(judge)
-
-    def _read_eval_set(self, material: Material, eval_set: Any) -> Material:
-        if not isinstance(eval_set, tuple | list) or not 2 <= len(eval_set) <= 3:
-            raise ParameterError(
-                "eval_set must be a pair (X, y), or (X, y, sample_weight), got "
-                f"{type(eval_set).__name__}; pass eval_set=(X_valid, y_valid)."
-            )
-        X, y = eval_set[0], eval_set[1]
-        schema = material.table.schema
-        try:
-            table = encode(X, schema=schema, n_threads=threads(self.n_jobs), owner="fit")
-        except SchemaError as error:
-            raise SchemaError(f"eval_set must have the columns of X: {error}") from None
-        try:
-            codes = self._known_target(y, material.classes)
-        except DataError as error:
-            raise DataError(f"eval_set must have targets like y: {error}") from None
-        check_lengths(table.n_rows, len(codes))
-        if codes.shape[1:] != material.y.shape[1:]:
-            raise DataError(
-                f"eval_set must have targets like y, got shape {codes.shape}; pass as many outputs."
-            )
-        self._aim.check(codes)
-        weight, rows = read_weights(eval_set[2] if len(eval_set) == 3 else None, len(codes))
-        given = codes if material.classes is None else material.classes[codes]
-        found = Material(X, table, codes, given, None, material.target, material.classes)
-        if rows is not None:
-            found = found.take(np.flatnonzero(rows))
-        each = self._weigh(found.y, material.classes, weight) if weight is not None else None
-        return Material(
-            found.X, found.table, found.y, found.given_y, each, found.target, found.classes
-        )
-
-    def _patience(self, aside: Material | None) -> Patience | None:
-        if aside is None or not is_on(self.early_stopping, self._n_rows, True):
+    def _patience(self, aim: Aim, aside: Material | None) -> Patience | None:
+        if aside is None or not is_on(self.early_stopping, 0, True):
             return None
-        if self._aim.own is not None and self.scoring == "loss":
+        if aim.own is not None and self.scoring == "loss":
             raise ParameterError(
                 "scoring must be a scorer where loss is a function, whose value is not known, got "
                 '"loss"; name a scorer, or set early_stopping=False.'
             )
         return Patience(self.n_iter_no_change, self.tol, -1 if self.scoring == "loss" else 1)
 
-    def _prepare(
+    def _plan(
         self,
+        aim: Aim,
+        seed: int,
+        n_rows: int,
         learn: Material,
         aside: Material | None,
         before: Forest | None,
-        progress: Progress | None,
-    ) -> Run | ExactRun:
-        n_threads = threads(self.n_jobs)
-        self._begin(learn)
-        training = self._judged(learn)
-        judged = None if aside is None else self._judged(aside)
-        snapshots = self._snapshots = None
+    ) -> Plan:
+        start = np.zeros((1, aim.n_columns))
+        init = None
+        if self.init == "prior":
+            start = np.ascontiguousarray(aim.start(learn.y, learn.weight)[None, :], np.float64)
+        elif not isinstance(self.init, str):
+            weight = {} if learn.weight is None else {"sample_weight": learn.weight}
+            init = clone(self.init).fit(learn.given_rows, learn.given_y, **weight)
+        snapshots = None
         if self.snapshot is not None:
-            about = fingerprint(self, learn.table, learn.y, learn.weight, aside)
-            snapshots = self._snapshots = Snapshots(self.snapshot, self.every, about)
+            about = fingerprint(self, seed, learn, aside)
+            snapshots = Snapshots(self.snapshot, self.every, about)
+        return Plan(aim, seed, n_rows, learn, aside, before, start, init, snapshots)
+
+    def _prepare(self, plan: Plan, progress: Progress | None) -> Run | ExactRun:
+        learn, aside, snapshots = plan.learn, plan.aside, plan.snapshots
+        training = self._judged(plan, learn)
+        judged = None if aside is None else self._judged(plan, aside)
 
         def tell(n_done: int, run: Any) -> None:
             if progress is not None:
@@ -290,20 +223,19 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
             n_rounds=self.n_estimators,
             learning_rate=self._rate(),
             max_bins=self.max_bins,
-            seed=self._seed,
-            n_threads=n_threads,
+            seed=plan.seed,
+            n_threads=threads(self.n_jobs),
             target=self._tree_target(learn.target),
             dropout=self.dropout,
             tell=tell,
         )
-        judge = (
-            None
-            if aside is None or self.scoring == "loss"
-            else Judge(self.scoring, aside.X, aside.given_y)
-        )
+        judge = None
+        if aside is not None and self.scoring != "loss":
+            rows = aside.given_rows if callable(self.scoring) else None
+            judge = Judge(self.scoring, rows, aside.given_y)
 
         def answer(score: Floats) -> Answer:
-            return Answer(self, score, learn.classes)
+            return Answer(self, plan.aim, score, learn.classes)
 
         if self.tree_method == "exact":
             check_exact(self)
@@ -314,17 +246,24 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
                 continuous_split="at_most",
                 n_jobs=self.n_jobs,
             )
-            return ExactRun(learner, training, judged, self._aim, rounds, judge, answer, before)
-        run = Run(training, judged, self._aim, rounds, judge, answer)
-        if before is not None:
-            run.take_up(before, list(self.train_score_), list(self.validation_score_))
+            return ExactRun(learner, training, judged, plan.aim, rounds, judge, answer, plan.before)
+        run = Run(training, judged, plan.aim, rounds, judge, answer)
+        if plan.before is not None:
+            run.take_up(plan.before, list(self.train_score_), list(self.validation_score_))
         if snapshots is not None:
             snapshots.resume(run)
         return run
 
+    def _judged(self, plan: Plan, material: Material) -> Judged:
+        if plan.init is None:
+            start = np.repeat(plan.start, material.table.n_rows, axis=0)
+        else:
+            start = np.ascontiguousarray(self._scores_of(plan.init, material.given_rows))
+        return Judged(material.table, material.y, material.count, material.factor, start)
+
     def _rate(self) -> float:
         if self.learning_rate == "auto":
-            return float(min(0.1, 10.0 / self.n_estimators))
+            return float(min(0.5, 10.0 / self.n_estimators))
         return float(self.learning_rate)
 
     def _tree_target(self, target: Target) -> str:
@@ -357,31 +296,6 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
             "top_share": float(self.subsample) / 2 if self.sampling == "goss" else 0.0,
         }
 
-    # Where scores begin
-
-    def _begin(self, learn: Material) -> None:
-        self.__dict__.pop("init_", None)
-        n = self._aim.n_columns
-        if isinstance(self.init, str):
-            start = (
-                np.zeros(n) if self.init == "zero" else self._aim.start(learn.y, learn.weight)
-            )
-        else:
-            start = np.zeros(n)
-            fitted = clone(self.init)
-            if learn.weight is None:
-                fitted.fit(learn.X, learn.given_y)
-            else:
-                fitted.fit(learn.X, learn.given_y, sample_weight=learn.weight)
-            self.init_ = fitted
-        self._start = np.ascontiguousarray(start[None, :], np.float64)
-
-    def _judged(self, material: Material) -> Judged:
-        start = self._starts(material.X)
-        if len(start) == 1:
-            start = np.repeat(start, material.table.n_rows, axis=0)
-        return Judged(material.table, material.y, material.weight, start)
-
     def _starts(self, X: Any) -> Floats:
         """Scores at the start: one row, or with an estimator as ``init`` one for each."""
         if not hasattr(self, "init_"):
@@ -393,18 +307,22 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
 
     # Keeping
 
-    def _store(self, run: Run | ExactRun, learn: Material, aside: Material | None) -> None:
-        n = run.best_round if aside is not None and run.best_round else run.n_done
+    def _store(self, plan: Plan, run: Run | ExactRun) -> None:
+        n = run.best_round if plan.aside is not None and run.best_round else run.n_done
         forest = run.forest()
-        columns = self._aim.n_columns
+        columns = plan.aim.n_columns
         self._forest = forest.first(n * columns) if n * columns < len(forest) else forest
-        self._schema = Schema(
-            learn.table.schema.features, learn.table.schema.named, learn.target
-        )
+        schema = plan.learn.table.schema
+        self._schema = Schema(schema.features, schema.named, plan.learn.target)
+        self._aim, self._seed, self._n_rows = plan.aim, plan.seed, plan.n_rows
+        self._start = plan.start
+        self.__dict__.pop("init_", None)
+        if plan.init is not None:
+            self.init_ = plan.init
         self.n_iter_ = n
         self.train_score_ = np.array(run.train_score)
         self.validation_score_ = np.array(run.validation_score)
-        self._learn(learn)
+        self._learn(plan.learn)
         self._name_features()
 
     def _name_features(self) -> None:
@@ -469,6 +387,22 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         forest = self._fitted()
         return forest.apply(self._rows(X), threads(self.n_jobs))
 
+    def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
+        """Nodes that each row visits, over all trees.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        path : sparse matrix of shape (n_samples, n_nodes)
+            Nonzero where the row visits the node.
+        offset : ndarray of shape (n_trees + 1,)
+            Columns ``offset[k]`` to ``offset[k + 1]`` belong to tree ``k``.
+        """
+        return forest_path(self._fitted(), self._rows(X))
+
     @property
     def feature_importances_(self) -> Floats:
         """Share of each feature in what splits gain."""
@@ -497,7 +431,9 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         if kind == "gain" and forest.arrays is not None:
             total = forest.arrays["importance"].sum(axis=0)
         elif kind == "gain":
-            total = np.sum([t.feature_importances(normalize=False) for t in self.estimators_], axis=0)
+            total = np.sum(
+                [t.feature_importances(normalize=False) for t in self.estimators_], axis=0
+            )
         elif kind == "split":
             total = np.bincount(feature, minlength=n).astype(np.float64)
         elif kind == "cover":
@@ -628,10 +564,6 @@ class _Trees(Sequence[Tree]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} trees>"
-
-
-def _is_empty(column: NDArray[Any]) -> bool:
-    return bool(np.isnan(column).all() if column.dtype.kind == "f" else (column < 0).all())
 
 
 def _line(n_done: int, run: Any) -> str:

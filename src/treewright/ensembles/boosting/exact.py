@@ -178,7 +178,10 @@ class ExactRun:
         else:
             y = self.aim.columns(rows.y)
             each = np.mean(
-                [self.aim.loss.loss(s, t, self.aim.number) for s, t in zip(score.T, y, strict=True)],
+                [
+                    self.aim.loss.loss(s, t, self.aim.number)
+                    for s, t in zip(score.T, y, strict=True)
+                ],
                 axis=0,
             )
         return float(np.average(each, weights=rows.weight))

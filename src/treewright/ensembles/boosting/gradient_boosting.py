@@ -22,7 +22,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from treewright.data.schema import Target
 from treewright.data.target import class_codes, class_totals, numeric_target
-from treewright.ensembles.boosting.base import Boosting, Material
+from treewright.ensembles.boosting.base import Boosting
+from treewright.ensembles.boosting.material import Material
 from treewright.ensembles.boosting.parameters import BOOSTING, CLASSES, NUMBERS
 from treewright.ensembles.boosting.tasks import Aim, class_aim, number_aim
 from treewright.errors import DataError, ModelFileError
@@ -160,7 +161,8 @@ class GradientBoostingClassifier(LogProbabilityMixin, ClassifierMixin, Boosting)
         probability : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return self._aim.probability(self._score(X))
+        score = self._score(X)
+        return self._aim.probability(score)
 
     def decision_function(self, X: Any) -> Floats:
         """Scores: log-odds of the second of two classes, or a column for each of several.
@@ -226,20 +228,22 @@ class GradientBoostingClassifier(LogProbabilityMixin, ClassifierMixin, Boosting)
     def _known_target(self, y: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
         return class_codes(y, classes)[0]
 
-    def _weigh(self, y: Any, classes: Any, weight: Floats | None) -> Floats | None:
+    def _weigh(
+        self, y: Any, classes: Any, weight: Floats | None, factor: Floats | None
+    ) -> Floats | None:
         if self.class_weight is None:
-            return weight
+            return factor
         totals = class_totals(y, weight, len(classes))
         each = class_weights(self.class_weight, classes.tolist(), totals)[y]
-        return each if weight is None else weight * each
+        return np.asarray(each if factor is None else factor * each)
 
     def _make_aim(self, material: Material) -> Aim:
         assert material.classes is not None
         n = len(material.classes)
         if n < 2:
             raise DataError(
-                f"y must hold at least two classes, got one class, {material.classes[0]!r}; "
-                "there is nothing to tell apart."
+                "y must hold at least two classes, got one class, "
+                f"{material.classes.tolist()[0]!r}; there is nothing to tell apart."
             )
         return class_aim(self.loss, n)
 
@@ -367,7 +371,8 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):  # type: ignore[misc]
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        return self._numbers(self._score(X))
+        score = self._score(X)
+        return self._numbers(score)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """What ``predict`` gives after 1, 2, … rounds.
@@ -385,8 +390,8 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):  # type: ignore[misc]
 
     # What the task adds
 
-    def _numbers(self, score: Floats) -> Floats:
-        found = self._aim.predict(score)
+    def _numbers(self, score: Floats, aim: Aim | None = None) -> Floats:
+        found = (aim or self._aim).predict(score)
         return found[:, 0] if found.shape[1] == 1 else found
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -424,5 +429,3 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         tags.target_tags.positive_only = self.loss in ("poisson", "gamma", "tweedie")
         return tags
-
-

@@ -8,6 +8,7 @@ References: Friedman (2001), *Greedy function approximation: a gradient boosting
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -84,12 +85,23 @@ def weighted_quantile(values: Floats, weight: Floats | None, share: float) -> fl
     return float(value)
 
 
+def order_free_sum(values: Floats) -> float:
+    """The sum, whatever the order: of integers, on a scale that fits them all."""
+    most = float(np.abs(values).max(initial=0.0))
+    if most == 0:
+        return 0.0
+    unit = 2.0 ** (math.ceil(math.log2(most)) + math.ceil(math.log2(len(values) + 1)) - 62)
+    return float(np.rint(values / unit).astype(np.int64).sum()) * unit
+
+
 def _mean(y: Floats, weight: Floats | None, number: float) -> float:
-    return float(np.average(y, weights=weight))
+    if weight is None:
+        return order_free_sum(y) / len(y)
+    return order_free_sum(y * weight) / order_free_sum(weight)
 
 
 def _log_mean(y: Floats, weight: Floats | None, number: float) -> float:
-    return float(np.log(np.average(y, weights=weight)))
+    return float(np.log(_mean(y, weight, number)))
 
 
 def _median(y: Floats, weight: Floats | None, number: float) -> float:
@@ -101,7 +113,7 @@ def _quantile(y: Floats, weight: Floats | None, number: float) -> float:
 
 
 def _log_odds(y: Floats, weight: Floats | None, number: float) -> float:
-    share = np.average(y, weights=weight)
+    share = _mean(y, weight, number)
     return float(np.log(share / (1 - share)))
 
 
@@ -128,9 +140,7 @@ def _deviance(y: Floats, score: Floats) -> Floats:
 
 def _tweedie(s: Floats, y: Floats, p: float) -> Floats:
     own = np.where(y > 0, np.power(np.where(y > 0, y, 1.0), 2 - p), 0.0) / ((1 - p) * (2 - p))
-    return np.asarray(
-        2 * (own - y * np.exp((1 - p) * s) / (1 - p) + np.exp((2 - p) * s) / (2 - p))
-    )
+    return np.asarray(2 * (own - y * np.exp((1 - p) * s) / (1 - p) + np.exp((2 - p) * s) / (2 - p)))
 
 
 def _ones(s: Floats) -> Floats:
@@ -219,7 +229,8 @@ LOSSES: dict[str, Loss] = {
 
 def class_shares(codes: NDArray[Any], weight: Floats | None, n_classes: int) -> Floats:
     """Scores of all classes at the start: logarithms of their shares, of mean 0."""
-    share = np.bincount(codes, weight, n_classes)
+    each = np.ones(len(codes)) if weight is None else weight
+    share = np.array([order_free_sum(each[codes == k]) for k in range(n_classes)])
     log = np.log(share / share.sum())
     return np.asarray(log - log.mean())
 

@@ -20,7 +20,7 @@ BOOSTING: dict[str, Parameter] = {
         [Interval(Real, 0.0, None, closed="neither"), StrOptions({"auto"})],
         'float or "auto"',
         'What of each tree\'s values is added to the scores. "auto" fits it to ``n_estimators``: '
-        "0.1 for up to 100 rounds, less for more of them.",
+        "10 / ``n_estimators``, but at most 0.5.",
     ),
     "n_estimators": Parameter([_COUNT], "int", "Most rounds; early stopping may end before."),
     "growth": Parameter(
@@ -64,7 +64,9 @@ BOOSTING: dict[str, Parameter] = {
         'How they are drawn: all with the same chance; by the size of their slope ("mvs"); or '
         'half of them those of largest gradients and the rest by chance ("goss").',
     ),
-    "max_features": Parameter(_SHARE, "float", "Share of the features that a node may be split by."),
+    "max_features": Parameter(
+        _SHARE, "float", "Share of the features that a node may be split by."
+    ),
     "max_features_per_tree": Parameter(_SHARE, "float", "Share of the features that a tree sees."),
     "max_features_per_level": Parameter(
         _SHARE, "float", "Share of these that a level of a tree sees."

@@ -36,8 +36,16 @@ class Judged:
 
     table: Table
     y: NDArray[Any]
-    weight: Floats | None
+    count: NDArray[np.int32] | None
+    factor: Floats | None
     start: Floats  # a row per row
+
+    @property
+    def weight(self) -> Floats | None:
+        """Weights of the rows, all in one."""
+        if self.count is None:
+            return self.factor
+        return np.asarray(self.count * (1.0 if self.factor is None else self.factor), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +74,7 @@ class Rounds:
     n_threads: int
     target: str
     dropout: float = 0.0
-    tell: Callable[[int, Run], None] = field(default=lambda n, run: None)
+    tell: Callable[[int, Any], None] = field(default=lambda n, run: None)
 
 
 def nominal_counts(schema: Schema) -> list[int]:
@@ -91,7 +99,7 @@ class Run:
         table = training.table
         counts = nominal_counts(table.schema)
         self.maps: list[BinMap] = bin_maps(
-            table.columns, counts, rounds.max_bins, rounds.n_threads
+            table.columns, counts, rounds.max_bins, rounds.n_threads, training.weight
         )
         params = {
             **rounds.growth,
@@ -104,15 +112,17 @@ class Run:
             make_bins(table.columns, self.maps, rounds.n_threads),
             params,
             aim.columns(training.y),
-            training.weight,
             training.start.T,
+            training.count,
+            training.factor,
             rounds.n_threads,
         )
         if aside is not None:
             self.booster.follow(
                 make_bins(aside.table.columns, self.maps, rounds.n_threads),
                 aim.columns(aside.y),
-                aside.weight,
+                aside.count,
+                aside.factor,
                 np.ascontiguousarray(aside.start.T),
             )
         self.n_done = 0
@@ -154,20 +164,19 @@ class Run:
     def _step_with_dropout(self, rate: float) -> None:
         """One round without some of the earlier trees (DART), all scaled to add up again."""
         self._take()
-        columns = self.aim.n_columns
         draw = np.random.Generator(
             np.random.Philox(key=[self.rounds.seed & (2**63 - 1), self.n_done])
         )
         dropped = np.flatnonzero(draw.random(self.n_done) < self.rounds.dropout)
         if not len(dropped):
-            return self._grow(rate)
+            self._grow(rate)
+            return
         forest = self.forest()
-        rows = [TRAINING] if self.aside is None else [TRAINING, 0]
-        tables = [self.training.table, None if self.aside is None else self.aside.table]
         without: dict[int, Floats] = {}
-        for which, table in zip(rows, tables, strict=False):
-            assert table is not None
-            out = _sum_of(forest, table, dropped, columns, self.rounds.n_threads)
+        for which, rows in ((TRAINING, self.training), (0, self.aside)):
+            if rows is None:
+                continue
+            out = _sum_of(forest, rows.table, dropped, self.aim.n_columns, self.rounds.n_threads)
             without[which] = out
             self.booster.set_scores(which, self.booster.scores(which) - out)
         # the new tree and the k dropped ones share what k trees had
@@ -212,7 +221,9 @@ class Run:
         return {
             "n_done": self.n_done,
             "forest": self.forest(),
-            "scores": [self.booster.scores(w) for w in range(TRAINING, 0 if self.aside is None else 1)],
+            "scores": [
+                self.booster.scores(w) for w in range(TRAINING, 0 if self.aside is None else 1)
+            ],
             "train_score": np.array(self.train_score),
             "validation_score": np.array(self.validation_score),
         }
@@ -279,7 +290,11 @@ def _finished(part: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return part
 
 
-_NAMES = tuple(name for name, per in FOREST_ARRAYS.items() if per != "pair" and name not in ("clipped", "leaf_classes"))
+_NAMES = tuple(
+    name
+    for name, per in FOREST_ARRAYS.items()
+    if per != "pair" and name not in ("clipped", "leaf_classes")
+)
 """Arrays of the trees of a booster, which predict numbers."""
 
 

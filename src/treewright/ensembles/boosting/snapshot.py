@@ -11,9 +11,7 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treewright.data.table import Table
 from treewright.errors import DataError, ModelFileError
 from treewright.tree.forest.arrays import Forest
 
@@ -23,24 +21,18 @@ _FREE = ("snapshot", "every", "verbose", "n_jobs", "n_estimators", "warm_start")
 """Parameters that do not change the rounds done."""
 
 
-def fingerprint(
-    estimator: Any, table: Table, y: NDArray[Any], weight: Any, aside: Any
-) -> str:
+def fingerprint(estimator: Any, seed: int, learn: Any, aside: Any) -> str:
     """A digest of the data and of the parameters that decide the trees."""
     digest = hashlib.sha256()
     params = estimator.get_params(deep=False)
     digest.update(repr([(k, params[k]) for k in sorted(params) if k not in _FREE]).encode())
-    digest.update(repr(estimator._seed).encode())
-    digest.update(repr(table.schema).encode())
-    parts = [(table, y, weight)]
-    if aside is not None:
-        parts.append((aside.table, aside.y, aside.weight))
-    for rows, target, row_weight in parts:
-        for column in rows.columns:
-            digest.update(np.ascontiguousarray(column).tobytes())
-        digest.update(np.ascontiguousarray(target).tobytes())
-        if row_weight is not None:
-            digest.update(np.ascontiguousarray(row_weight).tobytes())
+    digest.update(repr((seed, learn.table.schema, estimator._rate())).encode())
+    for rows in (learn, aside):
+        if rows is None:
+            continue
+        for column in (*rows.table.columns, rows.y, rows.weight):
+            if column is not None:
+                digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer
-from sklearn.model_selection import train_test_split
 
 from treewright.errors import DataError, ParameterError
 
@@ -32,19 +31,28 @@ def is_on(early_stopping: Any, n_rows: int, has_eval_set: bool) -> bool:
 def split_rows(
     y: NDArray[Any], fraction: float, is_classes: bool, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to learn from and rows to set aside, both ascending; every class stays among both."""
-    rows = np.arange(len(y))
-    try:
-        learn, judge = train_test_split(
-            rows, test_size=fraction, stratify=y if is_classes else None, random_state=seed
-        )
-    except ValueError as error:
-        raise DataError(
-            f"early_stopping sets validation_fraction={fraction} of the rows aside, which leaves "
-            f"too few of the {len(y)} rows or of a class ({error}); pass an eval_set, or set "
-            "early_stopping=False."
-        ) from None
-    return np.sort(learn), np.sort(judge)
+    """Rows to learn from and rows to set aside, both ascending.
+
+    Of every class the same share is set aside, but never its last row.
+    """
+    n = len(y)
+    share = fraction if fraction < 1 else min(fraction / n, 1.0)
+    order = np.random.RandomState(seed).permutation(n)
+    group = y[order] if is_classes else np.zeros(n, np.int64)
+    aside = []
+    for k in range(int(group.max()) + 1):
+        rows = order[group == k]
+        aside.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
+    judge = np.sort(np.concatenate(aside)).astype(np.int64)
+    if not len(judge):  # one row, of the largest class
+        largest = order[group == np.bincount(group).argmax()]
+        if len(largest) < 2:
+            raise DataError(
+                f"early_stopping sets rows aside, but no class has two of the {n} rows; pass an "
+                "eval_set, or set early_stopping=False."
+            )
+        judge = largest[:1].astype(np.int64)
+    return np.setdiff1d(np.arange(n), judge), judge
 
 
 @dataclass

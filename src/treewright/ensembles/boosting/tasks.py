@@ -34,8 +34,6 @@ class Aim:
         Columns of scores: outputs, or classes where there are more than two.
     number
         The loss's own number.
-    loss
-        Its row in :data:`LOSSES`; None for multinomial and the user's own.
     own
         The user's function.
     """
@@ -43,8 +41,12 @@ class Aim:
     name: str
     n_columns: int
     number: float = 0.0
-    loss: Loss | None = None
     own: Own | None = None
+
+    @property
+    def loss(self) -> Loss | None:
+        """The loss of one column; None for multinomial and the user's own."""
+        return LOSSES.get(self.name)
 
     @property
     def is_shared(self) -> bool:
@@ -76,11 +78,10 @@ class Aim:
         """Gradient and hessian of the user's own loss, checked; both a row per column."""
         assert self.own is not None
         shown = score[0] if self.n_columns == 1 else score.T
+        answer = self.own(y, shown)
         try:
-            gradient, hessian = self.own(y, shown)
-        except (TypeError, ValueError) as error:
-            if "unpack" not in str(error):
-                raise
+            gradient, hessian = answer
+        except (TypeError, ValueError):
             raise DataError(
                 "loss must return two arrays, gradient and hessian, got something else; "
                 "return them as a pair."
@@ -122,9 +123,9 @@ def class_aim(loss: Any, n_classes: int) -> Aim:
             raise DataError(
                 f'loss="exponential" tells two classes apart, got {n_classes}; use loss="log_loss".'
             )
-        return Aim("exponential", 1, loss=LOSSES["exponential"])
+        return Aim("exponential", 1)
     if n_classes == 2:
-        return Aim("logistic", 1, loss=LOSSES["logistic"])
+        return Aim("logistic", 1)
     return Aim("multinomial", n_classes)
 
 
@@ -132,4 +133,4 @@ def number_aim(loss: Any, n_outputs: int, numbers: dict[str, float]) -> Aim:
     """The aim of a regressor; ``numbers`` are those of the losses that have one."""
     if callable(loss):
         return Aim("given", n_outputs, own=loss)
-    return Aim(loss, n_outputs, numbers.get(loss, 0.0), LOSSES[loss])
+    return Aim(loss, n_outputs, numbers.get(loss, 0.0))
