@@ -19,7 +19,7 @@ from treewright.evaluation._intervals import Interval, Proportion, check_confide
 from treewright.evaluation._intervals import check_method as check_interval
 from treewright.evaluation._predictions import Predictions
 from treewright.evaluation._words import class_words, number_words
-from treewright.tree.tables import as_frame, text_table
+from treewright.tree.show.tables import as_frame, text_table
 
 __all__ = ["Evaluation", "Plot", "make_evaluation"]
 

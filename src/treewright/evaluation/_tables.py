@@ -18,7 +18,7 @@ from treewright.evaluation._figures import (
     sureness,
 )
 from treewright.evaluation._intervals import proportion_interval
-from treewright.tree.tables import html_table
+from treewright.tree.show.tables import html_table
 
 if TYPE_CHECKING:
     from treewright.evaluation._evaluation import Evaluation
