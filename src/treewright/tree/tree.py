@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from treewright.tree.node_tests import NodeTests, NodeTestTable
     from treewright.tree.nodes import Node, Nodes
     from treewright.tree.paths import Path
+    from treewright.tree.pruning_log import PruningLog
     from treewright.tree.rules import Rules
 
 __all__ = ["TREE_DTYPES", "Tree"]
@@ -91,6 +92,8 @@ class Tree:
         features need a word about gaps; ``empty_probability`` see :attr:`probability`.
     tests
         Significance tests at the nodes; None for a learner that makes none.
+    pruning_log
+        What was cut and why, with ``frame()`` and ``str()``; None for a tree that no pruner saw.
 
     Notes
     -----
@@ -115,6 +118,7 @@ class Tree:
     risk: NDArray[np.float64]
     extras: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     tests: NodeTests | None = None
+    pruning_log: PruningLog | None = None
 
     def __post_init__(self) -> None:
         for name in TREE_DTYPES:
