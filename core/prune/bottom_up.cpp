@@ -50,19 +50,14 @@ void add_children(const Costs& costs, std::int32_t first, std::int32_t count, st
                   const std::vector<double>& cost, Cheapest& out) {
   double sum = costs.of_test[t];
   std::int64_t leaves = 0;
-  std::int32_t n_left = 0, dearest = first;
+  auto extra = [&](std::int32_t c) { return costs.as_left ? costs.as_left[c] - cost[c] : 0.0; };
+  std::int32_t dearest = first;
   for (std::int32_t c = first; c < first + count; ++c) {
-    if (costs.as_left && costs.as_left[c] < cost[c]) {
-      out.fate[c] = left;
-      ++n_left;
-    }
-    if (costs.as_left && costs.as_left[c] - cost[c] > costs.as_left[dearest] - cost[dearest]) {
-      dearest = c;
-    }
+    if (extra(c) > extra(dearest)) dearest = c;
   }
-  if (n_left == count) out.fate[dearest] = out.leaves[dearest] > 1 ? stays : leaf;
   for (std::int32_t c = first; c < first + count; ++c) {
-    const bool is_left = out.fate[c] == left;
+    const bool is_left = extra(c) < 0 && !(c == dearest);
+    if (is_left) out.fate[c] = left;
     sum += is_left ? costs.as_left[c] : cost[c];
     leaves += is_left || out.fate[c] == leaf ? 1 : out.leaves[c];
   }

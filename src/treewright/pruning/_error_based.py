@@ -94,7 +94,7 @@ def error_based(
     >>> tree = CARTClassifier().fit(X, y).tree_
     >>> pruned = error_based(tree, X, y)
     >>> tree.n_leaves, pruned.n_leaves
-    (9, 4)
+    (9, 7)
     """
     need_classes(tree, "error_based")
     rules = error_rules(confidence, variant, subtree_raising)

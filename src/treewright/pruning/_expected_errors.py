@@ -31,7 +31,7 @@ def added_errors(cases: Floats, errors: Floats, rules: dict[str, Any]) -> Floats
         none = cases * (1.0 - np.exp(np.log(rules["confidence"]) / cases))
         small = none + errors * (_limit(cases, np.ones_like(errors), rules) - none)
         added = np.where(errors < 0.9999, small, _limit(cases, errors, rules))
-        return np.where(errors < 1e-6, none, added)
+        return np.asarray(np.where(errors < 1e-6, none, added), np.float64)
 
 
 def _limit(cases: Floats, errors: Floats, rules: dict[str, Any]) -> Floats:
@@ -40,7 +40,7 @@ def _limit(cases: Floats, errors: Floats, rules: dict[str, Any]) -> Floats:
     spread = np.sqrt(np.maximum(c * (e * (1.0 - e / cases) + c / 4), 0.0))
     normal = cases * (e + c / 2 + spread) / (cases + c) - errors
     tail = np.maximum(rules["tail"] * (cases - errors), rules["least_tail"])
-    return np.where(e >= cases, tail, normal)
+    return np.asarray(np.where(e >= cases, tail, normal), np.float64)
 
 
 def replace_subtrees(tree: Tree, rules: dict[str, Any]) -> Tree:
@@ -51,7 +51,7 @@ def replace_subtrees(tree: Tree, rules: dict[str, Any]) -> Tree:
     expected = errors + added_errors(cases, errors, rules)
     as_leaf = np.where(is_empty, 0.0, expected * price_of_errors(tree))
     best = cheapest(tree, as_leaf, ended_here(tree), slack=SLACK + rules["tolerance"])
-    pruned = cut(
+    return cut(
         tree,
         best.becomes_leaf,
         "error-based",
@@ -61,4 +61,3 @@ def replace_subtrees(tree: Tree, rules: dict[str, Any]) -> Tree:
         as_leaf,
         best.n_leaves,
     )
-    return pruned

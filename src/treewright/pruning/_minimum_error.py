@@ -52,7 +52,7 @@ def minimum_error(tree: Tree, m: float = 2.0) -> Tree:
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = CARTClassifier().fit(X, y).tree_
     >>> [minimum_error(tree, m).n_leaves for m in (0, 2, 50)]
-    [9, 6, 3]
+    [9, 7, 3]
     """
     check_number("m", m, 0.0, hint="2 is usual, larger values prune more")
     need_classes(tree, "minimum_error")

@@ -86,7 +86,7 @@ def pessimistic(tree: Tree, penalty: float = 0.5, *, standard_error: bool = Fals
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = CARTClassifier().fit(X, y).tree_
     >>> pessimistic(tree).n_leaves, pessimistic(tree, standard_error=True).n_leaves
-    (5, 3)
+    (7, 4)
     """
     check_number("penalty", penalty, 0.0, hint="use 0.5")
     need_classes(tree, "pessimistic")

@@ -64,7 +64,7 @@ class PruningLog:
     >>> X, y = load_iris(return_X_y=True)
     >>> log = pessimistic(CARTClassifier().fit(X, y).tree_).pruning_log
     >>> len(log), log.frame()["after"].tolist()[-1]
-    (3, 1.5)
+    (1, 1.5)
     """
 
     node: NDArray[np.int32]
@@ -95,7 +95,7 @@ class PruningLog:
         arrays = {
             name: np.ascontiguousarray(columns[name], dtype) for name, dtype in LOG_DTYPES.items()
         }
-        return cls(**arrays, rules=tuple((str(m), str(words)) for m, words in rules))  # type: ignore[arg-type]
+        return cls(**arrays, rules=tuple((str(m), str(words)) for m, words in rules))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by field name, in field order."""

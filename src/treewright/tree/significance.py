@@ -52,9 +52,8 @@ def class_p_values(tree: Tree, *, corrections: bool = True) -> Floats:
     total = by_class.sum(axis=1)
     size = cells.sum(axis=1)
     expected = size[:, None] * by_class[parent] / np.maximum(total[parent], 1e-300)[:, None]
-    parts = np.divide(
-        (cells - expected) ** 2, expected, out=np.zeros_like(cells), where=expected > 0
-    )
+    parts = np.zeros_like(cells)
+    np.divide((cells - expected) ** 2, expected, out=parts, where=expected > 0)
     statistic = np.zeros(n)
     np.add.at(statistic, parent, parts.sum(axis=1))
     branches = np.bincount(parent[size > 0], minlength=n)
@@ -77,8 +76,8 @@ def _correct_small(tree: Tree, by_class: Floats, is_square: NDArray[np.bool_], p
     columns = np.argsort(~(by_class[nodes] > 0), axis=1, kind="stable")[:, :2]
     parent = tree.parent[1:]
     filled = np.flatnonzero((tree.weight[1:] > 0) & is_square[parent]) + 1
-    filled = filled[np.argsort(tree.parent[filled], kind="stable")].reshape(-1, 2)
-    table = tree.value[filled[:, :, None], columns[:, None, :]]
+    pairs = filled[np.argsort(tree.parent[filled], kind="stable")].reshape(-1, 2)
+    table = tree.value[pairs[:, :, None], columns[:, None, :]]
     rows, sums = table.sum(axis=2), table.sum(axis=1)
     total = rows.sum(axis=1)
     least = rows.min(axis=1) * sums.min(axis=1) / total
