@@ -86,13 +86,11 @@ def test_show_prints_what_was_pruned_and_why(command, tmp_path):
     X = [[float(i)] for i in range(40)]
     y = ["no" if i < 20 or i in (25, 31) else "yes" for i in range(40)]
     path = tmp_path / "pruned.tw"
-    treewright.save(
-        treewright.CARTClassifier(pruning=treewright.pruning.pessimistic).fit(X, y), path
-    )
+    treewright.save(treewright.CARTClassifier(ccp_alpha="cv", cv=3).fit(X, y), path)
     outcome = command("show", path, "--pruning")
     assert outcome.code == 0
-    assert outcome.out.startswith("Pruned by pessimistic: ")
-    assert "0.5 per leaf are no more as a leaf than as a subtree" in outcome.out
+    assert outcome.out.startswith("Pruned by cost complexity: ")
+    assert "per leaf are no more as a leaf than as a subtree" in outcome.out
     assert command("show", path, "--pruning", "--as", "svg").code == 2
 
 

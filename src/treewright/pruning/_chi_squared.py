@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.pruning._bottom_up import check_number
 from treewright.pruning._critical_value import keep_above
-from treewright.tree.significance import split_p_values
+from treewright.tree.growing.significance import split_p_values
 from treewright.tree.tree import Tree
 
 __all__ = ["chi_squared"]

@@ -29,10 +29,10 @@ from treewright.kernels.error_based import error_based as _error_based
 from treewright.pruning._bottom_up import cheapest, cut, need_classes
 from treewright.pruning._expected_errors import replace_subtrees
 from treewright.pruning._rows import read_rows
+from treewright.tree.growing.values import class_nodes, label_empty
 from treewright.tree.pruning_log import PruningLog
 from treewright.tree.split import GAP_STOP, Splits
 from treewright.tree.tree import EMPTY_PROBABILITY, Tree
-from treewright.tree.values import class_nodes, label_empty
 
 if TYPE_CHECKING:
     from treewright.data.table import Table

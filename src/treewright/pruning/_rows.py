@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from treewright.errors import DataError
 from treewright.kernels.prune import subtree_sums
+from treewright.tree.growing.values import class_nodes, label_empty
 from treewright.tree.predict import ends
 from treewright.tree.tree import EMPTY_PROBABILITY, Tree
-from treewright.tree.values import class_nodes, label_empty
 
 if TYPE_CHECKING:
     from treewright.data.table import Table
-    from treewright.tree.recipe import ClassCosts
+    from treewright.tree.growing.recipe import ClassCosts
 
 __all__ = ["read_rows", "refit"]
 
