@@ -76,7 +76,7 @@ def test_real_and_gentle_follow_friedmans_steps(algorithm, step):
     sign, weight, total = np.where(y == 1, 1.0, -1.0), np.full(len(y), 1 / len(y)), 0.0
     model = AdaBoostClassifier(n_estimators=5, algorithm=algorithm).fit(X, y)
     for member in model.estimators_:
-        p = np.maximum(member.predict_proba(X), 0.5 / len(y) if step == "log" else 0.0)
+        p = np.maximum(member.predict_proba(X), 1e-5 if step == "log" else 0.0)
         said = 0.5 * np.log(p[:, 1] / p[:, 0]) if step == "log" else p[:, 1] - p[:, 0]
         mine = treewright.CARTClassifier(max_depth=1, continuous_split="at_most")
         mine.fit(X, y, sample_weight=weight * len(y))
@@ -95,9 +95,7 @@ def test_weights_are_as_good_as_repeated_rows(algorithm):
     weighted = AdaBoostClassifier(n_estimators=5, algorithm=algorithm).fit(X, y, times)
     again = np.repeat(np.arange(200), times)
     repeated = AdaBoostClassifier(n_estimators=5, algorithm=algorithm).fit(X[again], y[again])
-    if algorithm != "real":  # its bound of probabilities counts rows
-        np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X))
-    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X))
 
 
 # Reading a model
@@ -153,8 +151,8 @@ def test_gaps_and_categories_go_to_the_members_as_they_are():
 
 
 def test_a_member_of_scikit_learn_gives_scikit_learns_model():
-    X, y = IRIS
-    base = DecisionTreeClassifier(max_depth=2, random_state=0)
+    X, y = CANCER
+    base = DecisionTreeClassifier(max_depth=1, random_state=0)
     ours = AdaBoostClassifier(base, n_estimators=10).fit(X, y)
     theirs = SklearnAdaBoost(base, n_estimators=10).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X))

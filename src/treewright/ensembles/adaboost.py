@@ -15,7 +15,7 @@ Schapire, Freund, Bartlett and Lee (1998), *Boosting the margin*.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,16 +26,16 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils._param_validation import Interval
 
 from treewright.data.target import class_codes, numeric_target
-from treewright.ensembles._adaboost.algorithms import ALGORITHMS, Algorithm, is_perfect
+from treewright.ensembles._adaboost.algorithms import ALGORITHMS, Algorithm, is_perfect, total
 from treewright.ensembles._adaboost.error_curve import ErrorBound, ErrorCurve
 from treewright.ensembles._adaboost.estimator import AdaBoostEstimator
 from treewright.ensembles._adaboost.rounds import Boosted, Judge, Verdict
-from treewright.ensembles._bodies import Models
 from treewright.ensembles._parameters import BAGGING
+from treewright.ensembles.members.bodies import Models
 from treewright.errors import DataError, ModelFileError, ParameterError, WeakMemberWarning
-from treewright.learners._parameters import Parameter, keep, options, parameters
-from treewright.learners._scikit import LogProbabilityMixin
-from treewright.learners._training import Sample
+from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.scikit import LogProbabilityMixin
+from treewright.estimator.training import Sample
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
             if n_classes == 1:
                 return Verdict(0.0, 1.0, None, 0.0)
             score = algorithm.score(_answers([member], classes, rows, algorithm.answer)[0])
-            error = float(weight[np.argmax(score, axis=1) != y].sum())
+            error = total(weight[np.argmax(score, axis=1) != y])
             if is_perfect(error):
                 return Verdict(0.0, 1.0, None, 0.0, is_first or algorithm.keeps_perfect)
             if error >= chance:
@@ -244,7 +244,7 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
     def _probability(self, scores: Floats, n_members: int) -> Floats:
         if self.n_classes_ == 1:
             return np.ones_like(scores)
-        shown = self._decision(scores, n_members) * 1.0
+        shown = self._decision(scores, n_members)
         if self.algorithm == "m1":  # the share of the votes
             return np.asarray((shown * (self.n_classes_ - 1.0) + 1.0) / self.n_classes_)
         from scipy.special import softmax
@@ -263,8 +263,8 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
         scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             For two classes the score of the second minus that of the first.
         """
-        shown = self._decision(self._scores(X), len(self))
-        return self._flat(shown)
+        scores = self._scores(X)
+        return self._flat(self._decision(scores, len(self)))
 
     def _flat(self, shown: Floats) -> Floats:
         return shown[:, 1] - shown[:, 0] if self.n_classes_ == 2 else shown
@@ -280,7 +280,8 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
         -------
         y : ndarray of shape (n_samples,)
         """
-        return np.asarray(self.classes_[np.argmax(self._scores(X), axis=1)])
+        scores = self._scores(X)
+        return np.asarray(self.classes_[np.argmax(scores, axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class, as the algorithm understands its scores.
@@ -294,7 +295,8 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
         probability : ndarray of shape (n_samples, n_classes)
             Shares of the votes for "m1", otherwise a logistic function of the scores.
         """
-        return self._probability(self._scores(X), len(self))
+        scores = self._scores(X)
+        return self._probability(scores, len(self))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Classes by the first 1, 2, … members.
@@ -567,7 +569,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
         return values, None
 
     def _judge(self, rows: Any, sample: Sample) -> Judge:
-        losses = {
+        losses: dict[str, Callable[[Floats], Floats]] = {
             "linear": lambda share: share,
             "square": np.square,
             "exponential": lambda share: 1.0 - np.exp(-share),
@@ -578,7 +580,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
             off = np.abs(np.asarray(member.predict(rows), np.float64) - sample.y)
             largest = off.max(initial=0.0)
             each = loss(off / largest) if largest > 0 else np.zeros(len(off))
-            error = float(weight @ each)
+            error = total(weight * each)
             if is_perfect(error):
                 return Verdict(0.0, 1.0, None, 0.0)
             if error >= 0.5:
@@ -586,7 +588,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
             beta = error / (1.0 - error)
             factor = beta ** (self.learning_rate * (1.0 - each))
             member_weight = self.learning_rate * float(np.log(1.0 / beta))
-            return Verdict(error, member_weight, factor, float(weight @ factor))
+            return Verdict(error, member_weight, factor, total(weight * factor))
 
         return judge
 
@@ -598,7 +600,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
 
     def _each(self, X: Any) -> Floats:
         """What every member says of every row, of shape (rows, members)."""
-        answers = self._models().each(self._rows(X), "value", range(len(self)), 1)
+        rows = self._rows(X)
+        answers = self._models().each(rows, "value", range(len(self)), 1)
         return np.column_stack([answer[:, 0] for _, answer in answers])
 
     def predict(self, X: Any) -> Floats:

@@ -15,6 +15,7 @@ Friedman, Hastie and Tibshirani (2000), *Additive logistic regression* (Real and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -22,13 +23,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ALGORITHMS", "Algorithm", "Round", "is_perfect", "normalized"]
+__all__ = ["ALGORITHMS", "Algorithm", "Round", "is_perfect", "normalized", "total"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
 PERFECT = 1e-12
 """A weighted error below this is none: it is what rounding leaves of zero."""
+
+LEAST_PROBABILITY = 1e-5
+"""A pure leaf would decide alone for ever; this bounds what it adds to 5.8."""
 
 
 class Round(NamedTuple):
@@ -72,7 +76,12 @@ def is_perfect(error: float) -> bool:
 
 def normalized(weight: Floats) -> Floats:
     """Weights with a sum of one."""
-    return np.asarray(weight / weight.sum())
+    return np.asarray(weight / total(weight))
+
+
+def total(values: Floats) -> float:
+    """The sum, rounded once, so that the order of the rows does not matter."""
+    return math.fsum(values)
 
 
 def _vote_score(vote: Floats) -> Floats:
@@ -83,11 +92,9 @@ def _vote_score(vote: Floats) -> Floats:
 
 def _log_score(probability: Floats) -> Floats:
     """Half of the log odds for two classes; centred logarithms for more."""
-    n_rows, n_classes = probability.shape
-    # A pure leaf would decide alone for ever; Schapire and Singer bound it by the rows.
-    logarithm = np.log(np.maximum(probability, 0.5 / n_rows))
+    logarithm = np.log(np.maximum(probability, LEAST_PROBABILITY))
     centred = logarithm - logarithm.mean(axis=1, keepdims=True)
-    return np.asarray((n_classes - 1.0) * centred)
+    return np.asarray((probability.shape[1] - 1.0) * centred)
 
 
 def _difference_score(probability: Floats) -> Floats:
@@ -114,7 +121,7 @@ def _samme(score: Floats, error: float, y: Codes, weight: Floats, rate: float) -
 def _exponential(score: Floats, error: float, y: Codes, weight: Floats, rate: float) -> Round:
     own = score[np.arange(len(y)), y]
     factor = np.exp(-rate * own / (score.shape[1] - 1.0))
-    return Round(rate, factor, float(weight @ factor))
+    return Round(rate, factor, total(weight * factor))
 
 
 ALGORITHMS: dict[str, Algorithm] = {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.tree.tables import as_frame, html_table, significant, text_table
+from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 
 __all__ = ["ErrorBound", "ErrorCurve"]
 

@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from treewright.base import TreeEstimator
 from treewright.data.encode import encode
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
 from treewright.data.weights import check_lengths
 from treewright.ensembles._adaboost.rounds import Boosted, Judge, Learner, boost
 from treewright.ensembles._bagged import _indexable
-from treewright.ensembles._bodies import Models, take_rows
 from treewright.ensembles._ensemble import Ensemble
+from treewright.ensembles.members.bodies import Models, take_rows
 from treewright.errors import ModelFileError, ParameterError
-from treewright.learners._parameters import check_parameters
-from treewright.learners._progress import Followed, reported
-from treewright.learners._scikit import TableInputMixin
-from treewright.learners._training import Sample, check_sample, drawn_seed, threads
-from treewright.tree.tables import text_table
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.parameters import check_parameters
+from treewright.estimator.progress import Followed, reported
+from treewright.estimator.scikit import TableInputMixin
+from treewright.estimator.training import Sample, check_sample, drawn_seed, threads
+from treewright.tree.show.tables import text_table
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -102,14 +102,18 @@ class AdaBoostEstimator(Followed, TableInputMixin, BaseEstimator):  # type: igno
             sample = check_sample(self, X, y, sample_weight)
             rows = self._training_rows(sample)
             target = sample.y if sample.classes is None else sample.classes[sample.y]
-            learner = Learner(
-                self._base(), rows, target, self.method, drawn_seed(self.random_state)
-            )
             weight = sample.sample_weight
-            weight = np.ones(len(sample.y)) if weight is None else weight
-            boosted = boost(
-                learner, self._judge(rows, sample), weight, self.n_estimators, progress
+            weight = np.ones(len(target)) if weight is None else weight
+            is_count = bool(np.all(weight == np.rint(weight)))  # of equal rows
+            learner = Learner(
+                self._base(),
+                rows,
+                target,
+                self.method,
+                drawn_seed(self.random_state),
+                float(weight.sum()) if is_count else len(weight),
             )
+            boosted = boost(learner, self._judge(rows, sample), weight, self.n_estimators, progress)
             self._store(rows, sample, boosted)
         if boosted.interrupt is not None:
             raise boosted.interrupt

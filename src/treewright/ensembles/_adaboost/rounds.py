@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from treewright.ensembles._adaboost.algorithms import normalized
-from treewright.ensembles._bodies import take_rows
+from treewright.ensembles.members.bodies import take_rows
 from treewright.errors import ParameterError
 
 __all__ = ["Boosted", "Judge", "Learner", "Verdict", "boost"]
@@ -77,6 +77,9 @@ class Learner:
         Weigh rows, or draw them by their weights.
     seed
         Of the draws, and of members that leave something to chance.
+    total_weight
+        What the weights that members get add up to, so that limits on the weight of a leaf
+        count rows.
     """
 
     base: Any
@@ -84,6 +87,7 @@ class Learner:
     y: NDArray[Any]
     method: Literal["reweight", "resample"]
     seed: int
+    total_weight: float
 
     def __post_init__(self) -> None:
         if self.method == "reweight" and not has_fit_parameter(self.base, "sample_weight"):
@@ -100,8 +104,7 @@ class Learner:
         seeds = [n for n in model.get_params(deep=True) if n.split("__")[-1] == "random_state"]
         model.set_params(**dict.fromkeys(seeds, own_seed))
         if self.method == "reweight":
-            # A mean of one, so that limits on the weight of a leaf count rows.
-            return model.fit(self.rows, self.y, sample_weight=weight * len(weight))
+            return model.fit(self.rows, self.y, sample_weight=weight * self.total_weight)
         for _ in range(attempt + 1):
             drawn = np.sort(random.choice(len(weight), len(weight), p=weight))
         return model.fit(take_rows(self.rows, drawn), self.y[drawn])
