@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils._param_validation import Interval
 
-from treewright.data.target import class_codes, numeric_target
+from treewright.data.schema import Target
 from treewright.ensembles._adaboost.algorithms import ALGORITHMS, Algorithm, is_perfect, total
 from treewright.ensembles._adaboost.error_curve import ErrorBound, ErrorCurve
 from treewright.ensembles._adaboost.estimator import AdaBoostEstimator
@@ -34,8 +33,8 @@ from treewright.ensembles._parameters import BAGGING
 from treewright.ensembles.members.bodies import Models
 from treewright.errors import DataError, ModelFileError, ParameterError, WeakMemberWarning
 from treewright.estimator.parameters import Parameter, keep, options, parameters
-from treewright.estimator.scikit import LogProbabilityMixin
-from treewright.estimator.training import Sample
+from treewright.estimator.target import ClassTarget, NumberTarget
+from treewright.estimator.training import Training
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ _SHARED = {
         ),
     }
 )
-class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator):  # type: ignore[misc]
+class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
     """Classifiers in a row, each on the rows that those before get wrong.
 
     Parameters
@@ -137,8 +136,6 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
     0.814
     """
 
-    classes_: NDArray[Any]
-    n_classes_: int
     training_errors_: Floats
 
     def __init__(
@@ -163,11 +160,8 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
 
     # Fitting
 
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        return class_codes(y)
-
-    def _check_base(self) -> None:
-        super()._check_base()
+    def _validate(self) -> None:
+        super()._validate()
         base = self._base()
         if self._algorithm.answer == "probability" and not hasattr(base, "predict_proba"):
             raise ParameterError(
@@ -175,9 +169,14 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
                 'does not give; use "samme" or "m1".'
             )
 
-    def _judge(self, rows: Any, sample: Sample) -> Judge:
-        assert sample.classes is not None
-        algorithm, classes, y = self._algorithm, sample.classes, sample.y
+    def _judge(self, training: Training) -> Judge:
+        assert training.classes is not None
+        algorithm, classes, y, rows = (
+            self._algorithm,
+            training.classes,
+            training.y,
+            training.table,
+        )
         n_classes = len(classes)
         if self.algorithm == "gentle" and n_classes > 2:
             raise ParameterError(
@@ -201,14 +200,13 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
 
         return judge
 
-    def _store_task(self, rows: Any, sample: Sample, boosted: Boosted) -> None:
-        assert sample.classes is not None
-        self.classes_, self.n_classes_ = sample.classes, len(sample.classes)
+    def _store(self, training: Training, boosted: Boosted) -> None:
+        super()._store(training, boosted)
         self._normalizers = np.array(boosted.normalizers)
         self.training_errors_ = np.array(
             [
-                np.average(np.argmax(scores, axis=1) != sample.y, weights=sample.sample_weight)
-                for scores in self._staged_scores(rows)
+                np.average(np.argmax(scores, axis=1) != training.y, weights=training.sample_weight)
+                for scores in self._staged_scores(training.table)
             ]
         )
 
@@ -405,7 +403,7 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
                 f'"{self.algorithm}"; use decision_function.'
             )
         rows = self._rows(X)
-        codes = self._codes(y)
+        codes = self._known_target(y)
         votes = np.zeros((len(codes), self.n_classes_))
         answers = self._models().each(rows, "vote", range(len(self)), 1)
         for (_, answer), weight in zip(answers, self.estimator_weights_, strict=True):
@@ -415,15 +413,6 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
         votes[np.arange(len(codes)), codes] = -np.inf
         other = votes.max(axis=1) if self.n_classes_ > 1 else np.zeros(len(codes))
         return np.asarray(own - other)
-
-    def _codes(self, y: Any) -> NDArray[np.intp]:
-        given, classes = class_codes(y)
-        unknown = np.setdiff1d(classes, self.classes_)
-        if len(unknown):
-            raise DataError(
-                f"y must hold classes of training, got {unknown[0]!r}; leave these rows out."
-            )
-        return np.searchsorted(self.classes_, classes)[given]
 
     def error_curve(self, X: Any = None, y: Any = None) -> ErrorCurve:
         """Training error, its upper bound and the error on new rows, by round.
@@ -448,7 +437,7 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
         """
         test = None
         if X is not None:
-            codes = self._codes(y)
+            codes = self._known_target(y)
             staged = self._staged_scores(self._rows(X))
             test = np.array([np.mean(np.argmax(scores, axis=1) != codes) for scores in staged])
         bound = None if self._no_bound() else self.training_error_bound_
@@ -461,28 +450,18 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
 
     # Model files
 
-    def _learned(self) -> dict[str, Any]:
-        return {
-            "classes": self.classes_,
-            "normalizers": self._normalizers,
-            "training_errors": self.training_errors_,
-        }
+    def _learned_state(self) -> dict[str, Any]:
+        own = {"normalizers": self._normalizers, "training_errors": self.training_errors_}
+        return super()._learned_state() | own
 
-    def _take_learned(self, learned: dict[str, Any]) -> None:
-        classes = learned["classes"]
-        assert self._schema is not None
-        assert self._schema.target is not None
+    def _restore_learned(self, target: Target, learned: dict[str, Any]) -> None:
+        super()._restore_learned(target, learned)
         arrays = [learned["normalizers"], learned["training_errors"]]
-        fits = (
-            isinstance(classes, np.ndarray)
-            and classes.ndim == 1
-            and len(classes) == len(self._schema.target.classes) > 0
-            and all(np.isin(getattr(m, "classes_", [None]), classes).all() for m in self)
-            and all(isinstance(a, np.ndarray) and a.shape == (len(self),) for a in arrays)
-        )
+        fits = all(
+            np.isin(getattr(m, "classes_", [None]), self.classes_).all() for m in self.estimators_
+        ) and all(isinstance(a, np.ndarray) and a.shape == (len(self),) for a in arrays)
         if not fits:
             raise ModelFileError("its classes do not match its members")
-        self.classes_, self.n_classes_ = classes, len(classes)
         self._normalizers, self.training_errors_ = arrays
 
 
@@ -503,7 +482,7 @@ class AdaBoostClassifier(LogProbabilityMixin, ClassifierMixin, AdaBoostEstimator
         ),
     }
 )
-class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc]
+class AdaBoostRegressor(NumberTarget, AdaBoostEstimator):
     """Regressors in a row, each on the rows that those before miss most (AdaBoost.R2).
 
     Parameters
@@ -560,7 +539,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
         return CARTRegressor(max_depth=3, continuous_split="at_most", n_jobs=self.n_jobs)
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        values = numeric_target(y)
+        values, _ = super()._read_target(y)
         if values.ndim > 1:
             raise DataError(
                 f"AdaBoostRegressor predicts one number, got y of {values.shape[1]} columns; fit "
@@ -568,7 +547,12 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
             )
         return values, None
 
-    def _judge(self, rows: Any, sample: Sample) -> Judge:
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+    def _judge(self, training: Training) -> Judge:
         losses: dict[str, Callable[[Floats], Floats]] = {
             "linear": lambda share: share,
             "square": np.square,
@@ -577,7 +561,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
         loss = losses[self.loss]
 
         def judge(member: Any, weight: Floats, is_first: bool) -> Verdict:
-            off = np.abs(np.asarray(member.predict(rows), np.float64) - sample.y)
+            off = np.abs(np.asarray(member.predict(training.table), np.float64) - training.y)
             largest = off.max(initial=0.0)
             each = loss(off / largest) if largest > 0 else np.zeros(len(off))
             error = total(weight * each)
@@ -591,9 +575,6 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
             return Verdict(error, member_weight, factor, total(weight * factor))
 
         return judge
-
-    def _store_task(self, rows: Any, sample: Sample, boosted: Boosted) -> None:
-        pass  # the members say it all
 
     def _models(self) -> Models:
         return Models(self.estimators_, None, None, 1)
@@ -646,16 +627,6 @@ class AdaBoostRegressor(RegressorMixin, AdaBoostEstimator):  # type: ignore[misc
         """
         for predicted in self.staged_predict(X):
             yield float(r2_score(y, predicted, sample_weight=sample_weight))
-
-    # Model files
-
-    def _learned(self) -> dict[str, Any]:
-        return {}
-
-    def _take_learned(self, learned: dict[str, Any]) -> None:
-        assert self._schema is not None
-        if learned != {} or self._schema.target.is_classification:  # type: ignore[union-attr]
-            raise ModelFileError("its members predict classes, which a regressor does not")
 
 
 def _answers(members: list[Any], classes: NDArray[Any], rows: Any, kind: Any) -> list[Floats]:

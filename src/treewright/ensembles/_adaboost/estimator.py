@@ -2,77 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
-from treewright.data.schema import Schema, Target
+from treewright.data.schema import Schema
 from treewright.data.table import Table
-from treewright.data.weights import check_lengths
 from treewright.ensembles._adaboost.rounds import Boosted, Judge, Learner, boost
-from treewright.ensembles._bagged import _indexable
-from treewright.ensembles._ensemble import Ensemble
-from treewright.ensembles.members.bodies import Models, take_rows
-from treewright.errors import ModelFileError, ParameterError
-from treewright.estimator.base import TreeEstimator
-from treewright.estimator.parameters import check_parameters
-from treewright.estimator.progress import Followed, reported
-from treewright.estimator.scikit import TableInputMixin
-from treewright.estimator.training import Sample, check_sample, drawn_seed, threads
+from treewright.ensembles.members.any_base import AnyBase
+from treewright.ensembles.members.bodies import Models
+from treewright.errors import ModelFileError
+from treewright.estimator.progress import reported
+from treewright.estimator.training import Training, drawn_seed, threads
 from treewright.tree.show.tables import text_table
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 __all__ = ["AdaBoostEstimator"]
 
 Floats = NDArray[np.float64]
 
 
-class AdaBoostEstimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
+class AdaBoostEstimator(AnyBase):
     """Base of both AdaBoost estimators."""
 
-    estimator: Any
     n_estimators: int
     learning_rate: float
     method: Any
     random_state: Any
-    n_jobs: int | None
 
     estimators_: list[Any]
     estimator_weights_: Floats
     estimator_errors_: Floats
-    n_features_in_: int
     _schema: Schema | None
 
     # What a task adds
 
-    def _default_base(self) -> Any:
-        """The member where the user names none."""
-        raise NotImplementedError
-
-    def _judge(self, rows: Any, sample: Sample) -> Judge:
+    def _judge(self, training: Training) -> Judge:
         """Who says what a member is worth."""
         raise NotImplementedError
 
-    def _store_task(self, rows: Any, sample: Sample, boosted: Boosted) -> None:
-        """Set the fitted attributes of the task."""
-        raise NotImplementedError
-
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        raise NotImplementedError
-
     # Fitting
-
-    def _base(self) -> Any:
-        return self._default_base() if self.estimator is None else self.estimator
-
-    def _is_ours(self) -> bool:
-        return isinstance(self._base(), TreeEstimator | Ensemble | AdaBoostEstimator)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit one member after another, each to the rows that those before get wrong.
@@ -97,77 +70,40 @@ class AdaBoostEstimator(Followed, TableInputMixin, BaseEstimator):  # type: igno
         is raised.
         """
         with reported(self, X, y, sample_weight, n_parts=1) as progress:
-            check_parameters(self)
-            self._check_base()
-            sample = check_sample(self, X, y, sample_weight)
-            rows = self._training_rows(sample)
-            target = sample.y if sample.classes is None else sample.classes[sample.y]
-            weight = sample.sample_weight
-            weight = np.ones(len(target)) if weight is None else weight
-            is_count = bool(np.all(weight == np.rint(weight)))  # of equal rows
-            learner = Learner(
-                self._base(),
-                rows,
-                target,
-                self.method,
-                drawn_seed(self.random_state),
-                float(weight.sum()) if is_count else len(weight),
-            )
-            boosted = boost(learner, self._judge(rows, sample), weight, self.n_estimators, progress)
-            self._store(rows, sample, boosted)
+            self._validate()
+            training = self._encode(X, y, sample_weight)
+            boosted = self._boost(training, progress)
+            self._store(training, boosted)
         if boosted.interrupt is not None:
             raise boosted.interrupt
         return self
 
-    def _check_base(self) -> None:
-        base, classes = self._base(), isinstance(self, ClassifierMixin)
-        if (is_regressor if classes else is_classifier)(base):
-            kind, other = ("classifier", "Regressor") if classes else ("regressor", "Classifier")
-            raise ParameterError(
-                f"estimator must be a {kind}, got {type(base).__name__}; use AdaBoost{other}."
-            )
+    def _boost(self, training: Training, progress: Any) -> Boosted:
+        y, classes, weight = training.y, training.classes, training.sample_weight
+        weight = np.ones(len(y)) if weight is None else weight
+        is_count = bool(np.all(weight == np.rint(weight)))  # of equal rows
+        learner = Learner(
+            self._base(),
+            training.table,
+            y if classes is None else classes[y],
+            self.method,
+            drawn_seed(self.random_state),
+            float(weight.sum()) if is_count else len(weight),
+        )
+        return boost(learner, self._judge(training), weight, self.n_estimators, progress)
 
-    def _training_rows(self, sample: Sample) -> Any:
-        """The rows as members take them: one table for ours, otherwise as they came."""
-        base = self._base()
-        if self._is_ours():
-            rows: Any = encode(
-                sample.X,
-                categorical_features=getattr(base, "categorical_features", "from_dtype"),
-                ordinal_features=getattr(base, "ordinal_features", None),
-                rows=sample.rows,
-                n_threads=threads(self.n_jobs),
-                owner=type(self).__name__,
-            )
-            check_lengths(rows.n_rows, len(sample.y))
-            return rows
-        rows = _indexable(sample.X)
-        check_lengths(rows.shape[0], sample.n_given)
-        return rows if sample.rows is None else take_rows(rows, np.flatnonzero(sample.rows))
-
-    def _store(self, rows: Any, sample: Sample, boosted: Boosted) -> None:
+    def _store(self, training: Training, boosted: Boosted) -> None:
         self.estimators_ = boosted.members
         self.estimator_weights_ = np.array(boosted.weights)
         self.estimator_errors_ = np.array(boosted.errors)
-        self.__dict__.pop("feature_names_in_", None)
         self._schema = None
-        if isinstance(rows, Table):
-            classes = () if sample.classes is None else tuple(sample.classes.tolist())
-            schema = rows.schema
-            self._take_schema(
-                Schema(schema.features, schema.named, Target(sample.target_name, classes))
-            )
+        if isinstance(training.table, Table):
+            schema = training.table.schema
+            self._schema = Schema(schema.features, schema.named, training.target)
+            self._keep_features(self._schema)
         else:
-            from sklearn.utils.validation import validate_data
-
-            validate_data(self, rows, skip_check_array=True)
-        self._store_task(rows, sample, boosted)
-
-    def _take_schema(self, schema: Schema) -> None:
-        self._schema = schema
-        self.n_features_in_ = len(schema)
-        if schema.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
+            self._keep_rows(training.table)
+        self._keep_target(training.target, training.classes)
 
     # Reading the members
 
@@ -181,11 +117,7 @@ class AdaBoostEstimator(Followed, TableInputMixin, BaseEstimator):  # type: igno
                 n_threads=threads(self.n_jobs),
                 owner=type(self).__name__,
             )
-        from sklearn.utils.validation import validate_data
-
-        rows = _indexable(X)
-        validate_data(self, rows, reset=False, skip_check_array=True)
-        return rows
+        return self._known_rows(X)
 
     def _models(self) -> Models:
         """The members, as something that can be asked."""
@@ -194,8 +126,6 @@ class AdaBoostEstimator(Followed, TableInputMixin, BaseEstimator):  # type: igno
     @property
     def estimator_(self) -> Any:
         """What was fitted in every round, not fitted."""
-        from sklearn.base import clone
-
         check_is_fitted(self)
         return clone(self._base())
 
@@ -247,18 +177,6 @@ class AdaBoostEstimator(Followed, TableInputMixin, BaseEstimator):  # type: igno
     def __sklearn_is_fitted__(self) -> bool:
         return "estimators_" in vars(self)
 
-    def __sklearn_tags__(self) -> Tags:
-        from sklearn.utils import get_tags
-
-        tags = super().__sklearn_tags__()
-        if not self._is_ours():
-            inner = get_tags(self._base()).input_tags
-            tags.input_tags.allow_nan = inner.allow_nan
-            tags.input_tags.sparse = inner.sparse
-            tags.input_tags.categorical = inner.categorical
-            tags.input_tags.dict = False
-        return tags
-
     # Model files
 
     def _state(self) -> dict[str, Any]:
@@ -269,7 +187,7 @@ class AdaBoostEstimator(Followed, TableInputMixin, BaseEstimator):  # type: igno
             "members": list(self.estimators_),
             "weights": self.estimator_weights_,
             "errors": self.estimator_errors_,
-            "learned": self._learned(),
+            "learned": self._learned_state(),
         }
 
     def _restore(self, state: dict[str, Any]) -> Self:
@@ -289,22 +207,13 @@ class AdaBoostEstimator(Followed, TableInputMixin, BaseEstimator):  # type: igno
             raise ModelFileError(f"what {type(self).__name__} learned is incomplete")
         self.estimators_ = members
         self.estimator_weights_, self.estimator_errors_ = weights, errors
-        self._take_schema(schema)
-        self._take_learned(state["learned"])
+        self._schema = schema
+        self._keep_features(schema)
+        self._restore_learned(schema.target, state["learned"])
         return self
-
-    def _learned(self) -> dict[str, Any]:
-        """What the task keeps beside the members."""
-        raise NotImplementedError
-
-    def _take_learned(self, learned: dict[str, Any]) -> None:
-        """Check and take back what ``_learned`` gave."""
-        raise NotImplementedError
 
     def _name_target(self, name: str) -> None:
         """Give the target a name."""
-        from dataclasses import replace
-
         assert self._schema is not None
         assert self._schema.target is not None
         self._schema = replace(self._schema, target=replace(self._schema.target, name=name))
