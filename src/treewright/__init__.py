@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from treewright import datasets, errors, pruning, rules
+    from treewright.ensembles.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.boosting.gradient_boosting import (
         GradientBoostingClassifier,
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     )
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+    from treewright.evaluation._cross_validate import cross_validate
+    from treewright.evaluation._evaluate import evaluate
+    from treewright.evaluation._evaluation import Evaluation
+    from treewright.evaluation._intervals import accuracy_interval
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
     from treewright.tree.tree import Tree
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "C45Classifier",
@@ -46,6 +53,7 @@ __all__ = [
     "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
+    "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
@@ -57,8 +65,11 @@ __all__ = [
     "RandomForestRegressor",
     "Tree",
     "__version__",
+    "accuracy_interval",
+    "cross_validate",
     "datasets",
     "errors",
+    "evaluate",
     "load",
     "pruning",
     "rules",
@@ -66,6 +77,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AdaBoostClassifier": "treewright.ensembles.adaboost",
+    "AdaBoostRegressor": "treewright.ensembles.adaboost",
     "BaggingClassifier": "treewright.ensembles.bagging",
     "BaggingRegressor": "treewright.ensembles.bagging",
     "C45Classifier": "treewright.learners.c45",
@@ -77,6 +90,7 @@ _HOMES = {
     "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
+    "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
     "GradientBoostingClassifier": "treewright.ensembles.boosting.gradient_boosting",
@@ -87,6 +101,9 @@ _HOMES = {
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
     "Tree": "treewright.tree.tree",
+    "accuracy_interval": "treewright.evaluation._intervals",
+    "cross_validate": "treewright.evaluation._cross_validate",
+    "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",
     "save": "treewright.io",
 }

@@ -16,6 +16,13 @@ FEW = 5
 """Members of an ensemble, as in scikit-learn's own checks."""
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "AdaBoostClassifier": [
+        {"algorithm": "m1", "estimator": treewright.CARTClassifier(max_depth=4)},
+        {"estimator": treewright.CARTClassifier(max_depth=3, missing="majority")},
+        {"algorithm": "real", "learning_rate": 0.5},
+        {"method": "resample", "estimator": treewright.CARTClassifier(missing="surrogate")},
+    ],
+    "AdaBoostRegressor": [{"method": "reweight", "loss": "square"}],
     "BaggingClassifier": [
         {"bootstrap": False},
         {"method": "patches", "n_estimators": 25},
@@ -177,17 +184,24 @@ def draws_rows(estimator: Any) -> bool:
     name = type(estimator).__name__
     if name == "C50Classifier":
         return bool(estimator.winnow)
-    if is_ensemble(estimator):
-        method = getattr(estimator, "method", None)
-        if not hasattr(estimator, "bootstrap"):  # boosters
-            return estimator.subsample < 1 or estimator.early_stopping is True
+    method = getattr(estimator, "method", None)
+    if hasattr(estimator, "bootstrap"):
         return estimator.bootstrap if method is None else method != "subspaces"
+    if name.startswith("AdaBoost"):
+        return bool(method == "resample")
+    if is_booster(estimator):
+        return bool(estimator.subsample < 1 or estimator.early_stopping is True)
     return name == "C45Classifier" and estimator.trials is not None
 
 
 def tells_classes_apart(estimator: Any) -> bool:
     """Whether a classifier needs two classes: a booster has no score for a single one."""
     return type(estimator).__name__ == "GradientBoostingClassifier"
+
+
+def is_booster(estimator: Any) -> bool:
+    """Whether the members are trees themselves."""
+    return type(estimator).__name__.startswith("GradientBoosting")
 
 
 def is_ensemble(estimator: Any) -> bool:
@@ -199,7 +213,9 @@ def trees(model: Any) -> list[Any]:
     """The trees of a fitted model; of a member that is made of several, the first."""
     if not is_ensemble(model):
         return [model.tree_]
-    return [getattr(member, "tree_", member) for member in model.estimators_]
+    if not is_booster(model):
+        return [member.tree_ for member in model.estimators_ if hasattr(member, "tree_")]
+    return list(model.estimators_)
 
 
 def uses_folds(estimator: Any) -> bool:
