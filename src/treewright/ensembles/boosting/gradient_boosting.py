@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from treewright.data.schema import Target
 from treewright.data.target import class_codes, class_totals, numeric_target
@@ -29,7 +28,7 @@ from treewright.ensembles.boosting.tasks import Aim, class_aim, number_aim
 from treewright.errors import DataError, ModelFileError
 from treewright.estimator.costs import class_weights
 from treewright.estimator.parameters import keep, parameters
-from treewright.estimator.scikit import LogProbabilityMixin
+from treewright.estimator.target import ClassTarget, NumberTarget
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -40,7 +39,7 @@ Floats = NDArray[np.float64]
 
 
 @parameters(**BOOSTING, **CLASSES)
-class GradientBoostingClassifier(LogProbabilityMixin, ClassifierMixin, Boosting):  # type: ignore[misc]
+class GradientBoostingClassifier(ClassTarget, Boosting):
     """Trees that follow each other, each against the slope of the loss so far.
 
     Parameters
@@ -222,10 +221,11 @@ class GradientBoostingClassifier(LogProbabilityMixin, ClassifierMixin, Boosting)
 
     # What the task adds
 
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        return class_codes(y)
+    def _weigh_target(self, name: str, y: Any, classes: Any, weight: Floats | None) -> Any:
+        # counts stay counts: the weights of classes are factors beside them
+        return Target(name, tuple(classes.tolist())), weight, None
 
-    def _known_target(self, y: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
+    def _code_target(self, y: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
         return class_codes(y, classes)[0]
 
     def _weigh(
@@ -267,7 +267,7 @@ class GradientBoostingClassifier(LogProbabilityMixin, ClassifierMixin, Boosting)
 
 
 @parameters(**BOOSTING, **NUMBERS)
-class GradientBoostingRegressor(RegressorMixin, Boosting):  # type: ignore[misc]
+class GradientBoostingRegressor(NumberTarget, Boosting):
     """Trees that follow each other, each against the slope of the loss so far.
 
     Parameters
@@ -394,10 +394,7 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):  # type: ignore[misc]
         found = (aim or self._aim).predict(score)
         return found[:, 0] if found.shape[1] == 1 else found
 
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        return numeric_target(y), None
-
-    def _known_target(self, y: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
+    def _code_target(self, y: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
         return numeric_target(y)
 
     def _own_numbers(self) -> dict[str, float]:
@@ -426,6 +423,5 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags: Tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
         tags.target_tags.positive_only = self.loss in ("poisson", "gamma", "tweedie")
         return tags

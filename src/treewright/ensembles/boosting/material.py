@@ -16,7 +16,7 @@ from treewright.data.weights import check_lengths, read_weights
 from treewright.ensembles.boosting.stopping import is_on, split_rows
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.errors import DataError, ParameterError, SchemaError
-from treewright.estimator.training import check_sample, threads
+from treewright.estimator.training import read_training, threads
 from treewright.kernels.boosting import split_weight
 
 __all__ = ["Material", "read_material", "set_aside"]
@@ -71,31 +71,28 @@ class Material:
 
 def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Material:
     """Check and encode the arguments of fit."""
-    sample = check_sample(estimator, X, y, sample_weight)
-    table = encode(
-        X,
-        categorical_features=estimator.categorical_features,
-        ordinal_features=estimator.ordinal_features,
-        rows=sample.rows,
-        n_threads=threads(estimator.n_jobs),
-        owner=type(estimator).__name__,
-    )
-    check_lengths(table.n_rows, len(sample.y))
+
+    def encode_rows(kept: NDArray[np.bool_] | None) -> Table:
+        return encode(
+            X,
+            categorical_features=estimator.categorical_features,
+            ordinal_features=estimator.ordinal_features,
+            rows=kept,
+            n_threads=threads(estimator.n_jobs),
+            owner=type(estimator).__name__,
+        )
+
+    training = read_training(estimator, X, y, sample_weight, encode_rows)
+    table, codes, classes = training.table, training.y, training.classes
     if all(_is_empty(column) for column in table.columns):
         raise DataError(
             "X must have a value somewhere, got gaps in all cells; check how it was read."
         )
-    rows = None if sample.rows is None else np.flatnonzero(sample.rows)
-    classes = sample.classes
-    target = (
-        Target(sample.target_name, n_outputs=1 if sample.y.ndim == 1 else sample.y.shape[1])
-        if classes is None
-        else Target(sample.target_name, tuple(classes.tolist()))
-    )
-    count, factor = split_weight(sample.sample_weight)
-    factor = estimator._weigh(sample.y, classes, sample.sample_weight, factor)
-    given = sample.y if classes is None else classes[sample.y]
-    return Material(X, rows, table, sample.y, given, count, factor, target, classes)
+    rows = None if training.kept is None else np.flatnonzero(training.kept)
+    count, factor = split_weight(training.sample_weight)
+    factor = estimator._weigh(codes, classes, training.sample_weight, factor)
+    given = codes if classes is None else classes[codes]
+    return Material(X, rows, table, codes, given, count, factor, training.target, classes)
 
 
 def set_aside(
@@ -125,7 +122,7 @@ def _read_eval_set(estimator: Any, aim: Aim, material: Material, eval_set: Any) 
     except SchemaError as error:
         raise SchemaError(f"eval_set must have the columns of X: {error}") from None
     try:
-        codes = estimator._known_target(y, material.classes)
+        codes = estimator._code_target(y, material.classes)
         aim.check(codes)
     except DataError as error:
         raise DataError(f"eval_set must have targets like y: {error}") from None
