@@ -286,7 +286,7 @@ def is_plain_cart(learner: Any) -> bool:
     return (
         all(getattr(learner, name, None) is None for name in own)
         and learner.ccp_alpha == 0.0
-        and not callable(learner.pruning)
+        and learner.pruning in (None, "cost_complexity")
     )
 
 
