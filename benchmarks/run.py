@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import boosting
 import forests
 import quinlan
 from chaid import chaid
@@ -53,6 +54,11 @@ CASES: dict[str, Case] = {
     "forest_predict": forests.predict,
     "forest_footprint": forests.footprint,
     "forest_quality": quality,
+    "boosting": boosting.grow,
+    "boosting_small": boosting.small,
+    "boosting_adult": boosting.adult,
+    "boosting_predict": boosting.predict,
+    "boosting_busy": boosting.busy,
     "scaling": scaling,
     "rules": rules("rules"),
     "c50_rules": rules("c50_rules"),
