@@ -241,7 +241,7 @@ void Booster::class_probabilities() {
     }
     for (i64 k = 0; k < n_columns; ++k) {
       for (i64 i = 0; i < count; ++i) {
-        const double e = std::exp(score[k * n + first + i] - most[i]);
+        const double e = quick_exp(score[k * n + first + i] - most[i]);
         total[i] += e;
         probability_[k * n + first + i] = static_cast<float>(e);
       }
@@ -315,11 +315,16 @@ double Booster::loss(const Judged& rows) const {
   const i32 n_columns = loss_.n_columns;
   auto sum_up = [&](auto&& of_row) {
     each_block(n, n_threads_, [&](i64 block, i64 first, i64 last) {
-      double sum = 0, weight = 0;
-      for (i64 i = first; i < last; ++i) {
-        const double w = rows.weight_of(i);
-        sum += w * of_row(i);
-        weight += w;
+      double sum = 0, weight = 0, each[256];
+      const bool is_plain = rows.factor.empty() && rows.count.empty();
+      for (i64 start = first; start < last; start += 256) {
+        const i64 n_each = std::min<i64>(256, last - start);
+        for (i64 i = 0; i < n_each; ++i) each[i] = of_row(start + i);  // many at once
+        for (i64 i = 0; i < n_each; ++i) {
+          const double w = is_plain ? 1.0 : rows.weight_of(start + i);
+          sum += w * each[i];
+          weight += w;
+        }
       }
       parts[block] += sum;
       weights[block] += weight;
@@ -329,14 +334,15 @@ double Booster::loss(const Judged& rows) const {
     sum_up([&](i64 i) {
       double most = -kInf, total = 0;
       for (i32 k = 0; k < n_columns; ++k) most = std::max(most, rows.score[k * n + i]);
-      for (i32 k = 0; k < n_columns; ++k) total += std::exp(rows.score[k * n + i] - most);
+      for (i32 k = 0; k < n_columns; ++k) total += quick_exp(rows.score[k * n + i] - most);
       return std::log(total) + most - rows.score[static_cast<i64>(rows.y[i]) * n + i];
     });
   } else {
     for (i32 k = 0; k < n_columns; ++k) {
       const double a = loss_.kind == LossKind::huber ? delta_[k] : loss_.number;
       with_loss(loss_.kind, [&](auto loss) {
-        sum_up([&](i64 i) { return decltype(loss)::loss(rows.score[k * n + i], rows.y[k * n + i], a); });
+        const double *score = rows.score.data() + k * n, *y = rows.y.data() + k * n;
+        sum_up([=](i64 i) { return decltype(loss)::loss(score[i], y[i], a); });
       });
     }
   }

@@ -169,8 +169,21 @@ class Grower {
     leaf.best = {};
     leaf.best.gain = std::max(p_.min_gain, 0.0);
     if (!may_split(leaf)) return;
-    for (const i32 f : choice_->of_node(leaf.depth, leaf.path, leaf.above)) {
-      search_[0].feature(f, pool_[leaf.slot], leaf.total, leaf.range, leaf.best);
+    const std::vector<i32> features = choice_->of_node(leaf.depth, leaf.path, leaf.above);
+    const i64 n = static_cast<i64>(features.size());
+    found_.assign(n, leaf.best);
+    auto look = [&](i64 i, int thread) {
+      search_[thread].feature(features[i], pool_[leaf.slot], leaf.total, leaf.range, found_[i]);
+    };
+    if (n_threads_ > 1 && leaf.n_rows() >= kShared) {
+      parallel_for(n, n_threads_, look);
+    } else {
+      for (i64 i = 0; i < n; ++i) look(i, 0);
+    }
+    for (const BinSplit& split : found_) {
+      if (split.feature >= 0 && split.gain > leaf.best.gain + kTie * std::abs(leaf.best.gain)) {
+        leaf.best = split;
+      }
     }
   }
 
@@ -318,7 +331,8 @@ class Grower {
     }
   }
 
-  static constexpr i64 kPiece = 2048;  // rows that one thread counts at a time
+  static constexpr i64 kPiece = 2048;    // rows that one thread counts at a time
+  static constexpr i64 kShared = 16384;  // rows of a node whose features threads share
 
   const Bins& bins_;
   const GrowParams& p_;
@@ -335,6 +349,7 @@ class Grower {
   BinTree tree_;
   std::vector<i32> own_;
   std::vector<u8> used_;
+  std::vector<BinSplit> found_;  // the best split of each feature
 };
 
 }  // namespace treewright::boost

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "../types.hpp"
+#include "quick_math.hpp"
 
 namespace treewright::boost {
 
@@ -82,11 +83,11 @@ struct Tweedie {
 struct Logistic {
   static constexpr bool kEqualHessian = false;
   static Slope slope(double s, double y, double) {
-    const double p = 1 / (1 + std::exp(-s));
+    const double p = 1 / (1 + quick_exp(-s));
     return {p - y, p * (1 - p)};
   }
   static double loss(double s, double y, double) {
-    return std::log1p(std::exp(-std::abs(s))) + std::max(s, 0.0) - y * s;
+    return quick_log1p(quick_exp(-std::abs(s))) + std::max(s, 0.0) - y * s;
   }
 };
 

@@ -84,9 +84,9 @@ def test_quantiles_leave_their_share_below(numbers: Any) -> None:
 def test_a_function_that_is_the_squared_error_grows_its_trees(numbers: Any) -> None:
     X, y = numbers
     own = GradientBoostingRegressor(
-        lambda y, s: (s - y, np.ones_like(y)), init="zero", n_estimators=10
+        lambda y, s: (s - y, np.ones_like(y)), init="zero", n_estimators=10, random_state=0
     ).fit(X, y)
-    ours = GradientBoostingRegressor(init="zero", n_estimators=10).fit(X, y)
+    ours = GradientBoostingRegressor(init="zero", n_estimators=10, random_state=0).fit(X, y)
     assert_allclose(own.predict(X), ours.predict(X), rtol=1e-6)
 
 
@@ -104,8 +104,10 @@ def test_stages_end_at_the_prediction(numbers: Any) -> None:
 
 def test_several_outputs_are_fitted_side_by_side(numbers: Any) -> None:
     X, y = numbers
-    both = GradientBoostingRegressor(n_estimators=10).fit(X, np.column_stack([y, -2 * y]))
-    alone = GradientBoostingRegressor(n_estimators=10).fit(X, y)
+    both = GradientBoostingRegressor(n_estimators=10, max_features=1.0).fit(
+        X, np.column_stack([y, -2 * y])
+    )
+    alone = GradientBoostingRegressor(n_estimators=10, max_features=1.0).fit(X, y)
     assert_allclose(both.predict(X)[:, 0], alone.predict(X))
     assert both.predict(X).shape == (len(y), 2)
 
@@ -199,7 +201,11 @@ def test_every_leaf_has_the_rows_it_needs(classes: Any) -> None:
 
 def test_sampling_keeps_the_prediction_close(numbers: Any) -> None:
     X, y = numbers
-    whole = GradientBoostingRegressor(n_estimators=50, max_leaf_nodes=4).fit(X, y).score(X, y)
+    whole = (
+        GradientBoostingRegressor(n_estimators=50, max_leaf_nodes=4, random_state=0)
+        .fit(X, y)
+        .score(X, y)
+    )
     for kind in ("uniform", "mvs", "goss"):
         model = GradientBoostingRegressor(
             n_estimators=50, max_leaf_nodes=4, subsample=0.5, sampling=kind, random_state=0

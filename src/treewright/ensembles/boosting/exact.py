@@ -34,7 +34,6 @@ _BINNED = {
     "l1_regularization": 0.0,
     "min_gain": 0.0,
     "subsample": 1.0,
-    "max_features": 1.0,
     "max_features_per_tree": 1.0,
     "max_features_per_level": 1.0,
     "dropout": 0.0,
@@ -53,6 +52,12 @@ def check_exact(estimator: Any) -> None:
             raise ParameterError(
                 f'tree_method="exact" needs {name}={off!r}, got {getattr(estimator, name)!r}; '
                 'use tree_method="hist".'
+            )
+    for name, off in (("l2_regularization", 0.0), ("max_features", 1.0)):
+        if getattr(estimator, name) not in ("auto", off):
+            raise ParameterError(
+                f'tree_method="exact" needs {name}={off!r} or "auto", got '
+                f'{getattr(estimator, name)!r}; use tree_method="hist".'
             )
     if estimator.loss in _RENEWED:
         raise ParameterError(

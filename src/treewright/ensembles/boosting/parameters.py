@@ -30,9 +30,10 @@ BOOSTING: dict[str, Parameter] = {
         'all leaves of a level by one test ("symmetric"); the last is quick to predict with.',
     ),
     "max_leaf_nodes": Parameter(
-        [Interval(Integral, 2, None, closed="left"), None],
-        "int",
-        "Most leaves of a tree; None for no limit. Symmetric trees have at most that power of two.",
+        [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
+        'int or "auto"',
+        'Most leaves of a tree; None for no limit. "auto" is the root of the number of rows over '
+        "3.2, from 8 to 63. Symmetric trees have the next lower power of two.",
     ),
     "max_depth": PARAMETERS["max_depth"],
     "min_samples_leaf": Parameter([_COUNT], "int", "Rows that every leaf needs."),
@@ -43,7 +44,9 @@ BOOSTING: dict[str, Parameter] = {
         [_AT_LEAST_ZERO], "float", "Taken off the sum of gradients of a leaf, towards 0."
     ),
     "l2_regularization": Parameter(
-        [_AT_LEAST_ZERO], "float", "Added to the sum of hessians of a leaf."
+        [_AT_LEAST_ZERO, StrOptions({"auto"})],
+        'float or "auto"',
+        'Added to the sum of hessians of a leaf; "auto" is 3 (exact trees take none).',
     ),
     "min_gain": Parameter([_AT_LEAST_ZERO], "float", "What a split must lower the loss by."),
     "max_bins": Parameter(
@@ -65,7 +68,9 @@ BOOSTING: dict[str, Parameter] = {
         'half of them those of largest gradients and the rest by chance ("goss").',
     ),
     "max_features": Parameter(
-        _SHARE, "float", "Share of the features that a node may be split by."
+        [*_SHARE, StrOptions({"auto"})],
+        'float or "auto"',
+        'Share of the features that a node may be split by; "auto" is one half (exact trees: all).',
     ),
     "max_features_per_tree": Parameter(_SHARE, "float", "Share of the features that a tree sees."),
     "max_features_per_level": Parameter(
