@@ -114,31 +114,29 @@ class SplitSearch {
     if (gap_left) best.left.add(n);
   }
 
-  // The same without gaps, l1 and constraints, with one division a cut.
+  // The same without gaps, l1 and constraints.
   void plain(i32 f, const Sum* bin, const Sum& total, double parent, BinSplit& best) {
     const i32 n = bins_.map(f).n_bins();
-    const Moments all = units_.read(total);
     Sum below{};
     i32 cut = -1;
     double best_gain = best.gain;
     for (i32 b = 0; b + 1 < n; ++b) {
       below += bin[b];
-      const Moments left = units_.read(below);
-      const i64 n_right = all.n_rows - left.n_rows;
-      const double h_right = all.hessian - left.hessian, g_right = all.gradient - left.gradient;
-      if (left.n_rows < p_.min_rows || left.hessian < p_.min_hessian) continue;
-      if (n_right < p_.min_rows || h_right < p_.min_hessian) break;  // fewer and fewer are left
-      const double hl = left.hessian + p_.l2, hr = h_right + p_.l2;
+      // As in the other searches to the bit: features that split alike must tie.
+      const Moments left = units_.read(below), right = units_.read(total - below);
+      if (!is_allowed(left)) continue;
+      if (!is_allowed(right)) break;  // fewer and fewer are left
+      const double hl = left.hessian + p_.l2, hr = right.hessian + p_.l2;
       if (hl <= 0 || hr <= 0) continue;
-      const double gain =
-          0.5 * (left.gradient * left.gradient * hr + g_right * g_right * hl) / (hl * hr) - parent;
+      const double gain = 0.5 * left.gradient * left.gradient / hl +
+                          0.5 * right.gradient * right.gradient / hr - parent;
       if (is_better(gain, best_gain)) best_gain = gain, cut = b;
     }
     if (cut < 0) return;
     best = BinSplit{f, cut, false, best_gain, 0, {}, {}};
     i64 n_left = 0;
     for (i32 b = 0; b <= cut; ++b) best.left.add(b), n_left += units_.read(bin[b]).n_rows;
-    best.gap_left = 2 * n_left >= all.n_rows;
+    best.gap_left = 2 * n_left >= units_.read(total).n_rows;
     if (best.gap_left) best.left.add(n);
   }
 
