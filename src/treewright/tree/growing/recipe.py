@@ -104,6 +104,9 @@ class Recipe:
         Least weight of a leaf, in units of ``sample_weight``.
     min_gain
         Least weighted impurity decrease, relative to the total weight.
+    min_significance
+        Largest p-value of the test of independence of target and branch at which a split is
+        made; None for no test.
     leaf_price
         Splits that do not lower the risk (share of the total) by more than this per leaf are
         not grown, as weakest-link pruning would cut them again; below 0 all are.
@@ -148,6 +151,7 @@ class Recipe:
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0
     min_gain: float = 0.0
+    min_significance: float | None = None
     leaf_price: float = -1.0
     slack: float = 0.0
     pure_share: float = 0.0
