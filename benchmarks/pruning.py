@@ -37,7 +37,7 @@ def path(settings: Settings) -> Iterator[Result]:
         duration(growing),
         ours / growing,
         PATH_SHARE,
-        times,
+        times=times,
     )
 
 
@@ -58,5 +58,5 @@ def held_out(settings: Settings) -> Iterator[Result]:
         duration(first),
         last / first,
         MOST_GROWTH,
-        times,
+        times=times,
     )

@@ -240,16 +240,17 @@ def table(results: dict[str, Any], learner: str) -> str:
 
 
 INTRODUCTION = """\
-Made by `benchmarks/pruning_study.py` on {n_sets} shared data sets and their ten recorded folds. Each
-learner grows one tree per fold without pruning, and each method prunes it. Reduced error holds out a
-third of the rows and refits; cost complexity chooses alpha on five folds of its own. The other numbers
-are the defaults; the critical value is 0.01 of the weighted gain."""
+Made by `benchmarks/pruning_study.py` on {n_sets} shared data sets and their ten recorded folds.
+Each learner grows one tree per fold without pruning, and each method prunes it. Reduced error holds
+out a third of the rows and refits; cost complexity chooses alpha on five folds of its own. The other
+numbers are the defaults; the critical value is 0.01 of the weighted gain."""
 
 HOW_TO_READ = """\
-Ranks are over the data sets, 1 is the least error; bars join methods whose mean ranks differ by less
-than Nemenyi's critical difference at 5 %. *Better : worse* counts the data sets on which a method's
-error differs from that of the whole tree by the t-test over folds, corrected for their overlap, at
-5 %. Leaves and time are geometric means of ratios; times were taken on a shared, busy machine."""
+Ranks are over the data sets, 1 is the least error; bars join methods whose mean ranks differ by
+less than Nemenyi's critical difference at 5 %. *Better : worse* counts the data sets on which a
+method's error differs from that of the whole tree by the t-test over folds, corrected for their
+overlap, at 5 %. Leaves and time are geometric means of ratios; times were taken on a shared, busy
+machine."""
 
 
 def page(results: dict[str, Any], advice: str) -> str:
