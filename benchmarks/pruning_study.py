@@ -242,7 +242,7 @@ def table(results: dict[str, Any], learner: str) -> str:
 INTRODUCTION = """\
 Made by `benchmarks/pruning_study.py` on {n_sets} shared data sets and their ten recorded folds.
 Each learner grows one tree per fold without pruning, and each method prunes it. Reduced error holds
-out a third of the rows and refits; cost complexity chooses alpha on five folds of its own. The other
+out a third of the rows and refits; cost complexity chooses alpha on five folds of its own. Other
 numbers are the defaults; the critical value is 0.01 of the weighted gain."""
 
 HOW_TO_READ = """\
