@@ -66,6 +66,7 @@ __all__ = [
     "evaluate",
     "load",
     "pruning",
+    "pruning_curve",
     "rules",
     "save",
 ]
@@ -97,6 +98,7 @@ _HOMES = {
     "cross_validate": "treewright.evaluation._cross_validate",
     "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",
+    "pruning_curve": "treewright.evaluation._pruning_curve",
     "save": "treewright.io",
 }
 _ROOMS = {"datasets", "errors", "pruning", "rules"}
