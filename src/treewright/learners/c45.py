@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sklearn.utils._param_validation import Interval
 
@@ -151,6 +151,8 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
     |   Humidity = High: No (3.0/1.1)
     |   Humidity = Normal: Yes (2.0/1.0)
     """
+
+    _counts_weight: ClassVar[bool] = True
 
     def __init__(
         self,
