@@ -165,6 +165,8 @@ def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
 
 def _draws_rows(parameters: dict[str, Any]) -> bool:
     """Whether an ensemble leaves rows out by which it can be judged."""
+    if "oob_score" not in parameters:
+        return False
     method = parameters.get("method")
     return bool(parameters.get("bootstrap", False)) if method is None else method != "subspaces"
 

@@ -173,6 +173,8 @@ def match(
 
 MOST_UNSEEN = 0.05
 """Share of the rows that may have categories unknown to training before the user is told."""
+FEWEST_UNSEEN = 10
+"""Rows it takes: of a handful of new rows one is often new."""
 
 
 def warn_unseen(
@@ -181,17 +183,16 @@ def warn_unseen(
     """Warn where many rows have categories that training did not have."""
     is_unseen = (codes < 0) & (np.asarray(coded.codes) >= 0)
     n_unseen = int(np.count_nonzero(is_unseen))
-    if not categories or n_unseen <= MOST_UNSEEN * len(codes):
+    if not categories or n_unseen < max(FEWEST_UNSEEN, MOST_UNSEEN * len(codes)):
         return
     values = plain_values(coded.values, name)
     counts = Counter(values[k] for k in np.asarray(coded.codes)[is_unseen])
     counts.pop(None, None)  # a gap is no category
     n_unseen = sum(counts.values())
-    if n_unseen <= MOST_UNSEEN * len(codes):
+    if n_unseen < max(FEWEST_UNSEEN, MOST_UNSEEN * len(codes)):
         return
-    shown = ", ".join(
-        f"{value!r:.40}{_nearest(value, categories)}" for value, _ in most_common(counts)
-    )
+    common = sorted(counts, key=lambda value: (-counts[value], str(value)))[:5]
+    shown = ", ".join(f"{value!r:.40}{_nearest(value, categories)}" for value in common)
     rest = f" and {len(counts) - 5} more" if len(counts) > 5 else ""
     warnings.warn(
         f"Column {name!r} has categories that training did not have in {n_unseen} of "

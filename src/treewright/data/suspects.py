@@ -41,7 +41,7 @@ def warn_suspect_text(name: str, values: Sequence[Any], codes: NDArray[np.int32]
     share = float(np.mean(is_number))
     if share >= SHARE:
         counts = np.bincount(codes[codes >= 0], minlength=n_values)
-        strange = [(values[k], int(counts[k])) for k in np.flatnonzero(~is_number)]
+        strange = [(values[k], int(counts[k])) for k in np.flatnonzero(~is_number).tolist()]
         _warn_numbers(name, share, strange, n_values)
         return
     n_known = int(np.count_nonzero(codes >= 0))
