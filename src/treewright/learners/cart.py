@@ -23,6 +23,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from treewright.estimator.base import TreeEstimator
+from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.recipe import make_recipe
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
@@ -40,7 +41,7 @@ __all__ = ["CARTClassifier", "CARTRegressor"]
         "Impurity that splits lower: Gini's index, entropy in bits, or the share of errors.",
     )
 )
-class CARTClassifier(ClassificationMixin, TreeEstimator):
+class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     """Classification tree with binary splits and cost-complexity pruning.
 
     Parameters
@@ -49,24 +50,7 @@ class CARTClassifier(ClassificationMixin, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -126,7 +110,7 @@ class CARTClassifier(ClassificationMixin, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training, "max_exhaustive", "continuous_split")
+        return make_recipe(self, training)
 
 
 @parameters(
@@ -137,7 +121,7 @@ class CARTClassifier(ClassificationMixin, TreeEstimator):
         "around the median, or half the Poisson deviance around the mean (for counts).",
     )
 )
-class CARTRegressor(RegressionMixin, TreeEstimator):
+class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     """Regression tree with binary splits and cost-complexity pruning.
 
     Parameters
@@ -146,20 +130,7 @@ class CARTRegressor(RegressionMixin, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    n_outputs_ : int
-        Number of outputs.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -210,4 +181,4 @@ class CARTRegressor(RegressionMixin, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training, "continuous_split")
+        return make_recipe(self, training)

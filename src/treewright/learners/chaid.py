@@ -27,9 +27,11 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from treewright.errors import DataError
 from treewright.estimator.base import TreeEstimator
+from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.target import Weighed
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
-from treewright.estimator.training import Sample, Training
+from treewright.estimator.training import Training
 from treewright.learners._chaid.recipe import as_frequencies, chaid_recipe
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.tree import Tree
@@ -37,7 +39,6 @@ from treewright.tree.tree import Tree
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from treewright.data.table import Table
     from treewright.estimator.progress import Progress
 
 __all__ = ["CHAIDClassifier", "CHAIDRegressor"]
@@ -115,7 +116,7 @@ _OWN = {
         "of an ordered category column, and none from any other; None ignores it.",
     ),
 )
-class CHAIDClassifier(ClassificationMixin, TreeEstimator):
+class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     """Classification tree with multiway splits chosen by chi-squared tests.
 
     Parameters
@@ -126,22 +127,9 @@ class CHAIDClassifier(ClassificationMixin, TreeEstimator):
     ----------
     tree_ : Tree
         The fitted tree; ``tree_.node_tests()`` lists the tests at every node.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of Gini's index.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -174,12 +162,6 @@ class CHAIDClassifier(ClassificationMixin, TreeEstimator):
     4
     """
 
-    criterion = "gini"
-    splitter = "best"
-    max_leaf_nodes = None
-    priors = None
-    cost_method = "altered_priors"
-
     def __init__(
         self,
         *,
@@ -210,15 +192,15 @@ class CHAIDClassifier(ClassificationMixin, TreeEstimator):
     ) -> None:
         keep(self, locals())
 
-    def _training(self, sample: Sample, table: Table) -> Training:
-        return as_frequencies(super()._training(sample, table))
+    def _weigh_target(self, *given: Any) -> Weighed:
+        return as_frequencies(*super()._weigh_target(*given))
 
     def _recipe(self, training: Training) -> Recipe:
         return chaid_recipe(self, training)
 
 
 @parameters(**_OWN)
-class CHAIDRegressor(RegressionMixin, TreeEstimator):
+class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     """Regression tree with multiway splits chosen by F tests.
 
     Parameters
@@ -231,16 +213,9 @@ class CHAIDRegressor(RegressionMixin, TreeEstimator):
         The fitted tree; ``tree_.node_tests()`` lists the tests at every node.
     n_outputs_ : int
         Number of outputs, always 1.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of variance.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -268,10 +243,6 @@ class CHAIDRegressor(RegressionMixin, TreeEstimator):
     >>> model.predict({"group": ["a", "c"]}).round(2)
     array([1.1, 5.1])
     """
-
-    criterion = "squared_error"
-    splitter = "best"
-    max_leaf_nodes = None
 
     def __init__(
         self,
@@ -308,8 +279,8 @@ class CHAIDRegressor(RegressionMixin, TreeEstimator):
             )
         return values, classes
 
-    def _training(self, sample: Sample, table: Table) -> Training:
-        return as_frequencies(super()._training(sample, table))
+    def _weigh_target(self, *given: Any) -> Weighed:
+        return as_frequencies(*super()._weigh_target(*given))
 
     def _recipe(self, training: Training) -> Recipe:
         return chaid_recipe(self, training)

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 
 from treewright.errors import ParameterError
 from treewright.estimator.base import TreeEstimator
+from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.recipe import make_recipe
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
@@ -41,9 +42,6 @@ from treewright.tree.growing.recipe import Missing, Recipe
 from treewright.tree.tree import Tree
 
 __all__ = ["HuntClassifier", "HuntRegressor"]
-
-OPEN_CHOICES = ("nominal_split", "ordinal_split", "continuous_split")
-"""Fields of the recipe that only here are the user's."""
 
 _OWN_CRITERION = (
     " Or your own: a function of the statistics of the left and the right side, one row per "
@@ -72,7 +70,7 @@ def check_own_criterion(estimator: Any) -> None:
         + _OWN_CRITERION,
     )
 )
-class HuntClassifier(ClassificationMixin, TreeEstimator):
+class HuntClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     """Classification tree by Hunt's algorithm, every choice open.
 
     Parameters
@@ -81,24 +79,7 @@ class HuntClassifier(ClassificationMixin, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -159,7 +140,7 @@ class HuntClassifier(ClassificationMixin, TreeEstimator):
 
     def _recipe(self, training: Training) -> Recipe:
         check_own_criterion(self)
-        return make_recipe(self, training, *OPEN_CHOICES, "max_exhaustive")
+        return make_recipe(self, training)
 
 
 @parameters(
@@ -170,7 +151,7 @@ class HuntClassifier(ClassificationMixin, TreeEstimator):
         "around the median, or half the Poisson deviance around the mean." + _OWN_CRITERION,
     )
 )
-class HuntRegressor(RegressionMixin, TreeEstimator):
+class HuntRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     """Regression tree by Hunt's algorithm, every choice open.
 
     Parameters
@@ -179,20 +160,7 @@ class HuntRegressor(RegressionMixin, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    n_outputs_ : int
-        Number of outputs.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -247,4 +215,4 @@ class HuntRegressor(RegressionMixin, TreeEstimator):
 
     def _recipe(self, training: Training) -> Recipe:
         check_own_criterion(self)
-        return make_recipe(self, training, *OPEN_CHOICES)
+        return make_recipe(self, training)
