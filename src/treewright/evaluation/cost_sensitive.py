@@ -32,7 +32,6 @@ from treewright.estimator.parameters import (
     options,
     parameters,
 )
-from treewright.estimator.scikit import LogProbabilityMixin
 from treewright.evaluation._costs import read_costs
 from treewright.evaluation._data import Rows, as_model_takes, read_rows
 from treewright.evaluation._folds import Split, run_folds
@@ -83,7 +82,7 @@ _ROWS: dict[str, Parameter] = {
 
 
 @parameters(**_ROWS)
-class CostSensitiveClassifier(LogProbabilityMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose decisions cost little, whatever its errors count.
 
     Parameters
@@ -286,6 +285,20 @@ class CostSensitiveClassifier(LogProbabilityMixin, ClassifierMixin, BaseEstimato
         wide = np.zeros((len(found), len(self.classes_)))
         wide[:, np.isin(self.classes_, known)] = found
         return wide
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_probability : ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import get_tags
