@@ -35,9 +35,9 @@ def compare(recorded, seeds):
 
 
 def test_bundled_titanic_costs_what_weka_makes_of_it():
-    compare(load_small("weka_ens", "titanic"), seeds=8)
+    compare(load_small("weka_ens", "titanic"), seeds=3)
 
 
 @pytest.mark.parametrize("name", ["breast_cancer_w", "ionosphere", "labor"])
 def test_recorded_runs_of_weka_within_a_standard_error(shared_dir, name):
-    compare(load_recorded(shared_dir, "weka_ens", name), seeds=5)
+    compare(load_recorded(shared_dir, "weka_ens", name), seeds=3)
