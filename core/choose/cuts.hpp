@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chooser.hpp"
+#include "choose/chooser.hpp"
 
 namespace treewright {
 
 // One pass over the cuts of a feature: what counts, and what is added to both sides.
 struct Pass {
-  const i64* total;      // stats of everything that takes part
-  i64 n_total;           // and its instances
-  double base;           // side(parent), less what an own branch for gaps brings
+  const i64* total;  // stats of everything that takes part
+  i64 n_total;       // and its instances
+  double base;       // side(parent), less what an own branch for gaps brings
   bool gaps_left = false;
   bool learned = false;
 };
@@ -71,8 +71,7 @@ inline void consider(const NodeView& node, const Pass& pass, const Admission& ad
   if constexpr (requires { C::pairwise; }) {
     candidate.gain = C::gain(left, right, node.criterion);
   } else {
-    candidate.gain =
-        C::side(left, node.criterion) + C::side(right, node.criterion) - pass.base;
+    candidate.gain = C::side(left, node.criterion) + C::side(right, node.criterion) - pass.base;
   }
   candidate.kind = kind;
   if (!(candidate.gain > -kInf) || !candidate.beats(best)) return;

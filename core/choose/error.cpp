@@ -1,7 +1,7 @@
-#include "../criteria/error.hpp"
+#include "criteria/error.hpp"
 
-#include "exhaustive.hpp"
-#include "factory.hpp"
+#include "choose/exhaustive.hpp"
+#include "choose/factory.hpp"
 
 namespace treewright {
 

@@ -4,13 +4,13 @@
 #include <functional>
 #include <memory>
 
-#include "chooser.hpp"
+#include "choose/chooser.hpp"
 
 namespace treewright {
 
 // Scores n_cuts cuts: rows of `left` and `right` are stats as numbers (width each).
-using BatchScore =
-    std::function<void(const double* left, const double* right, i64 n_cuts, i32 width, double* out)>;
+using BatchScore = std::function<void(const double* left, const double* right, i64 n_cuts,
+                                      i32 width, double* out)>;
 
 std::unique_ptr<Chooser> make_gini();
 std::unique_ptr<Chooser> make_generalized_gini();

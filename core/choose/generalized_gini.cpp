@@ -1,10 +1,12 @@
-#include "../criteria/gini.hpp"
+#include "criteria/gini.hpp"
 
-#include "exhaustive.hpp"
-#include "factory.hpp"
+#include "choose/exhaustive.hpp"
+#include "choose/factory.hpp"
 
 namespace treewright {
 
-std::unique_ptr<Chooser> make_generalized_gini() { return std::make_unique<Exhaustive<GeneralizedGini>>(); }
+std::unique_ptr<Chooser> make_generalized_gini() {
+  return std::make_unique<Exhaustive<GeneralizedGini>>();
+}
 
 }  // namespace treewright

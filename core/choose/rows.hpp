@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "chooser.hpp"
+#include "choose/chooser.hpp"
 
 namespace treewright {
 

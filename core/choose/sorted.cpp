@@ -1,8 +1,8 @@
-#include "sorted.hpp"
+#include "choose/sorted.hpp"
 
-#include "../forest/row_matrix.hpp"
-#include "../simd.hpp"
-#include "../sort.hpp"
+#include "base/simd.hpp"
+#include "base/sort.hpp"
+#include "binned/row_matrix.hpp"
 
 namespace treewright {
 

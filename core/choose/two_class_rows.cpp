@@ -1,4 +1,4 @@
-#include "row_search.hpp"
+#include "choose/row_search.hpp"
 
 namespace treewright {
 namespace {
@@ -12,8 +12,10 @@ struct TwoClassSearch : Search {
   std::vector<Candidate>& of_wide;
 
   TwoClassSearch(const NodeView& view, i32 class_0, i32 class_1, Scratch& scratch)
-      : Search(view, scratch), all(view.stats[class_0] + view.stats[class_1]),
-        ones(view.stats[class_1]), of_wide(scratch.of_wide) {
+      : Search(view, scratch),
+        all(view.stats[class_0] + view.stats[class_1]),
+        ones(view.stats[class_1]),
+        of_wide(scratch.of_wide) {
     second = class_1;
   }
 
@@ -47,7 +49,7 @@ struct TwoClassSearch : Search {
   }
 
   void search(const i32* features, i32 m, Candidate* out) {
-    n <= kMaxPairs && all < 32768 ? pairs(features, m, out) : by_bins(features, m, out);
+    n <= kMaxPairs&& all < 32768 ? pairs(features, m, out) : by_bins(features, m, out);
   }
 
   void pairs(const i32* features, i32 m, Candidate* out) {
@@ -71,8 +73,8 @@ struct TwoClassSearch : Search {
 
   void by_bins(const i32* features, i32 m, Candidate* out) {
     constexpr i64 kSize = kMaxBins + 1;
-    // Two tables of a feature are taken in turn where the rows are worth it, so that a run of one bin
-    // does not wait for its own last store.
+    // Two tables of a feature are taken in turn where the rows are worth it, so that a run of one
+    // bin does not wait for its own last store.
     const i64 turn = n >= kTurns ? m * kSize : 0;
     s.table.assign(m * kSize + turn, 0);
     u64 tokens[kChunk];

@@ -1,14 +1,14 @@
-#include "forest.hpp"
+#include "forest/forest.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
 
-#include "../assemble.hpp"
-#include "../team.hpp"
-#include "../threads.hpp"
-#include "row_matrix.hpp"
+#include "base/team.hpp"
+#include "base/threads.hpp"
+#include "binned/row_matrix.hpp"
+#include "grow/assemble.hpp"
 
 namespace treewright {
 namespace {
@@ -19,7 +19,7 @@ struct Shared {
   std::vector<Memory> code_memory;
   std::vector<const u8*> codes;  // per coded slot
   std::vector<u16> label;
-  std::vector<i64> weight, wy;   // of one draw of each row
+  std::vector<i64> weight, wy;  // of one draw of each row
 };
 
 void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
@@ -71,7 +71,8 @@ struct TreeArena {
 };
 
 // Gives a problem the rows of a tree and makes the root.
-void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 seed, TreeArena& arena) {
+void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 seed,
+               TreeArena& arena) {
   const i64 n = p.n_rows;
   arena.counts.resize(n);
   draw_sample(plan.sampling, seed, n, arena.counts.data());
@@ -100,7 +101,8 @@ void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 see
   if (counted) block.target.count = arena.small_counts.data();
   if (!p.unit && !(counted && classes)) {
     arena.weight.resize(n);
-    for (i64 i = 0; i < n; ++i) arena.weight[i] = arena.counts[i] * (weighted ? shared.weight[i] : 1);
+    for (i64 i = 0; i < n; ++i)
+      arena.weight[i] = arena.counts[i] * (weighted ? shared.weight[i] : 1);
     block.target.weight = arena.weight.data();
   }
   if (classes) {
@@ -128,7 +130,8 @@ class ForestGrower {
   GrownForest run() {
     const Team team;
     prepare(p_, plan_, shared_);
-    const int threads = std::max(1, static_cast<int>(std::min<i64>(plan_.n_threads, plan_.n_trees)));
+    const int threads =
+        std::max(1, static_cast<int>(std::min<i64>(plan_.n_threads, plan_.n_trees)));
     std::vector<TreeArena> arenas(threads);
     finished_.resize(plan_.n_trees);
     plan_.oob.begin(p_);
@@ -136,8 +139,7 @@ class ForestGrower {
     TaskQueue<i64> queue;
     for (i64 i = 0; i < plan_.n_trees; ++i) queue.push(i);
     try {
-      queue.run(
-          threads, [&](i64 i, int t) { one_tree(i, t, arenas[t]); }, [&] { report(); });
+      queue.run(threads, [&](i64 i, int t) { one_tree(i, t, arenas[t]); }, [&] { report(); });
       report();
     } catch (...) {
       out.interrupted = failure_;

@@ -1,10 +1,10 @@
-#include "importance.hpp"
+#include "forest/importance.hpp"
 
 #include <atomic>
 #include <numeric>
 
-#include "../philox.hpp"
-#include "../threads.hpp"
+#include "base/philox.hpp"
+#include "base/threads.hpp"
 
 namespace treewright {
 namespace {

@@ -1,11 +1,11 @@
-#include "out_of_bag.hpp"
+#include "forest/out_of_bag.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "predictor.hpp"
-#include "structure.hpp"
-#include "walk.hpp"
+#include "predict/forest_model.hpp"
+#include "predict/key_walk.hpp"
+#include "predict/structure.hpp"
 
 namespace treewright {
 namespace {
@@ -72,9 +72,9 @@ void walk_by_value(const Problem& p, const CompactTree& tree, const std::vector<
     if (p.columns[f].type == ColumnType::code) n_categories[f] = p.columns[f].n_categories;
   }
   const std::vector<i64> bounds{0, static_cast<i64>(tree.n_children.size())};
-  ForestModel model({n_categories, bounds, tree.n_children, tree.feature,
-                     tree.gap_branch, tree.kind, tree.closed, tree.n_breaks, tree.n_codes,
-                     tree.breaks, tree.codes, tree.branches});
+  ForestModel model({n_categories, bounds, tree.n_children, tree.feature, tree.gap_branch,
+                     tree.kind, tree.closed, tree.n_breaks, tree.n_codes, tree.breaks, tree.codes,
+                     tree.branches});
   model.need_routers();
   const predict::Router& router = model.router(0);
   std::vector<double> scratch(static_cast<std::size_t>(p.n_features()) * predict::max_piece);
