@@ -66,7 +66,7 @@ void ClassTotals::set(const i64* stats, i64 n) {
   }
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double score_class_bins(const u32* bins, i64 n, const ClassTotals& totals,
                         std::vector<double>& sums, double* score) {
   if (totals.step() == 8 && totals.all <= kMaxSingle && n <= 256)
@@ -97,7 +97,7 @@ double score_class_bins(const u32* bins, i64 n, const ClassTotals& totals,
   });
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double score_class_bytes(const i32* sums, i64 step, i64 n, const ClassTotals& totals,
                          double* score) {
   const ClassScore score_of{totals.all, totals.squares};

@@ -14,7 +14,7 @@ namespace {
 bool walks_by_key(const Problem& p, const CompactTree& tree) {
   for (std::size_t i = 0; i < tree.feature.size(); ++i) {
     const FeatureInfo& info = p.features[tree.feature[i]];
-    if (info.store != Store::rows || info.has_gaps || tree.n_breaks[i] != 1) return false;
+    if (info.store != Store::by_row || info.has_gaps || tree.n_breaks[i] != 1) return false;
   }
   return std::all_of(tree.n_children.begin(), tree.n_children.end(),
                      [](i32 n) { return n == 0 || n == 2; });
@@ -32,7 +32,7 @@ void walk_by_key(const Problem& p, const CompactTree& tree, const std::vector<u3
       continue;
     }
     const i32 slot = p.features[tree.feature[inner]].slot;
-    const i32 cut = p.rows->features[slot].last_left(tree.breaks[inner], tree.closed[inner]);
+    const i32 cut = p.matrix->features[slot].last_left(tree.breaks[inner], tree.closed[inner]);
     nodes[i] = {cut, static_cast<u32>(slot), static_cast<u32>(first[i])};
     ++inner;
   }
@@ -43,19 +43,19 @@ void walk_by_key(const Problem& p, const CompactTree& tree, const std::vector<u3
     walk_rows(
         nodes.data(), count, keys, [&](u32 i) { __builtin_prefetch(keys(i)); }, end.data() + start);
   };
-  if (!p.rows->n_binary() && !p.rows->has_short_keys()) {
-    walk(0, n, [&](u32 i) { return p.rows->keys(rows[i]); });
+  if (!p.matrix->n_binary() && !p.matrix->has_short_keys()) {
+    walk(0, n, [&](u32 i) { return p.matrix->keys(rows[i]); });
   } else {
     // Binary features have keys here too, all of one width, of some rows at a time.
     constexpr i64 kTogether = 1024;
-    const RowCells cells = p.rows->cells();
-    const i32 width = static_cast<i32>(p.rows->features.size());
+    const RowCells cells = p.matrix->cells();
+    const i32 width = static_cast<i32>(p.matrix->features.size());
     std::vector<i32> spread(kTogether * width);
     for (i64 start = 0; start < n; start += kTogether) {
       const i64 count = std::min(kTogether, n - start);
       for (i64 i = 0; i < count; ++i) {
         for (i32 slot = 0; slot < width; ++slot) {
-          spread[i * width + slot] = p.rows->key(cells, rows[start + i], slot);
+          spread[i * width + slot] = p.matrix->key(cells, rows[start + i], slot);
         }
       }
       walk(start, count, [&](u32 i) -> const i32* { return spread.data() + i * width; });

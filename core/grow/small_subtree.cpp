@@ -24,7 +24,7 @@ struct SubtreeRoot {
   i32 depth;
 };
 
-// Stands where nothing is below.
+// Subtrees of one word have no smaller kind to hand their nodes to.
 struct Nothing {
   Nothing(const Problem&, double) {}
   void grow(const SubtreeRoot&, NodeList&) {}
@@ -109,7 +109,7 @@ class RowsAsBits {
   void score(i32 f) {
     const FeatureInfo& info = p_.features[f];
     Candidate found;
-    if (info.store == Store::rows) {
+    if (info.store == Store::by_row) {
       const Cut cut = node_.best_cut(info.slot);
       if (cut.constant) found_constant_.push_back(f);
       if (!cut.found) return;
@@ -130,7 +130,7 @@ class RowsAsBits {
     split_.n_branches = 2;
     split_.gain = best_.gain * gain_unit_;
     const FeatureInfo& info = p_.features[best_.feature];
-    if (info.store == Store::rows) {
+    if (info.store == Store::by_row) {
       right = cut_rows(info.slot);
     } else {
       right = cut_categories(info);
@@ -251,7 +251,7 @@ class Subtrees : public SmallSubtree {
 // Whether the searches that a small node needs are there.
 bool can_grow(const Problem& p, const Block& root, const Chooser& chooser) {
   const Params& q = p.params;
-  if (!p.rows || !p.is_classification() || !chooser.is_gini() || !root.target.count) return false;
+  if (!p.is_classification() || !chooser.is_gini() || !root.target.count) return false;
   if (!p.targets.split_factor.empty() || p.targets.n_classes > kMaxByteClasses) return false;
   if (q.min_leaf > 1 || q.min_weight_leaf > 0 || q.leaf_price >= 0 || !q.monotonic.empty())
     return false;
@@ -259,9 +259,9 @@ bool can_grow(const Problem& p, const Block& root, const Chooser& chooser) {
   if (q.gaps != GapPolicy::learned && q.gaps != GapPolicy::majority) return false;
   for (i32 f = 0; f < p.n_features(); ++f) {
     const FeatureInfo& info = p.features[f];
-    if (info.store == Store::rows ? info.has_gaps
-                                  : p.targets.n_classes != 2 || info.code_bytes != 1 ||
-                                        p.columns[f].multiway || p.columns[f].ordered) {
+    if (info.store == Store::by_row ? info.has_gaps
+                                    : p.targets.n_classes != 2 || info.code_bytes != 1 ||
+                                          p.columns[f].multiway || p.columns[f].ordered) {
       return false;
     }
   }

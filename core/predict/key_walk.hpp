@@ -27,9 +27,9 @@ constexpr int kLanes = 8;
 // b where the mask is all ones, a where it is 0: without a jump, which would be a guess.
 inline u32 either(u32 mask, u32 a, u32 b) { return a ^ ((a ^ b) & mask); }
 inline const i32* either(u32 mask, const i32* a, const i32* b) {
-  const auto wide = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(static_cast<i32>(mask)));
+  const auto all = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(static_cast<i32>(mask)));
   const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
-  return reinterpret_cast<const i32*>(x ^ ((x ^ y) & wide));
+  return reinterpret_cast<const i32*>(x ^ ((x ^ y) & all));
 }
 
 // One step from a node.
