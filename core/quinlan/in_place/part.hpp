@@ -67,7 +67,7 @@ class InPlacePartGrower {
         tree_(part.tree),
         lend_(std::move(lend)),
         poll_(std::move(poll)),
-        rows_(shared.matrix.data(), std::move(part.ids)),
+        rows_(shared.rows.data(), std::move(part.ids)),
         scores_(shared.p, shared.rules, shared.columns, shared.terms, rows_) {}
 
   void run() {
