@@ -20,8 +20,7 @@ struct Sorted {
   Sorted(const RowSet& from, const Response& y, const Column* known_in) {
     for (i64 i = 0; i < from.n; ++i) {
       if (known_in && is_gap(*known_in, from.rows[i])) continue;
-      rows.insert(rows.end(), static_cast<std::size_t>(std::llround(from.weight(i))),
-                  from.rows[i]);
+      rows.insert(rows.end(), static_cast<std::size_t>(std::llround(from.weight(i))), from.rows[i]);
     }
     std::sort(rows.begin(), rows.end(), [&](i64 a, i64 b) {
       if (y.label) return y.label[a] < y.label[b];
