@@ -168,9 +168,7 @@ RowMatrix::RowMatrix(const std::vector<Column>& table, const std::vector<i32>& c
 }
 
 void RowMatrix::allocate() {
-  // The bins of a row share as few cache lines as they can: steps of 1, 2, 4 … 32, 64, 96 …
-  const i64 w = width();
-  bin_step_ = w <= 32 ? static_cast<i64>(std::bit_ceil(static_cast<u64>(w))) : (w + 31) / 32 * 32;
+  const i64 w = bin_step_ = width();
   bit_step_ = (n_binary() + 63) / 64;
   auto reserve = [&](Memory& memory, i64 bytes_per_row) {
     memory = Memory(static_cast<std::size_t>(n_rows_ * bytes_per_row));

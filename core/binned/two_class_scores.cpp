@@ -8,7 +8,7 @@ namespace {
 
 using Wide = i32 __attribute__((vector_size(32), aligned(4), may_alias));
 using WideSums =
-    u32 __attribute__((vector_size(32), aligned(4), may_alias));  // their last byte may fill
+    u32 __attribute__((vector_size(32), aligned(4), may_alias));  // the last byte may fill
 
 // Sums for 8·V rows, each over all n.
 template <int V>

@@ -14,7 +14,7 @@
 
 namespace treewright {
 
-// Of up to 64 rows per word.
+// A small subtree has up to 64 rows per word of its sets.
 template <int Words>
 class SmallNode {
  public:
@@ -170,7 +170,6 @@ class SmallNode {
     for (i32 k = 0; k < p_.n_stats; ++k) sum.weight += sum.stats[k];
     return sum;
   }
-  u32 id(int row) const { return id_[row]; }  // of the subtree
   i32 size() const { return static_cast<i32>(n_); }
   i32 weight() const { return static_cast<i32>(totals_.all); }
 
@@ -375,7 +374,7 @@ class SmallNode {
   Rows up_to_class_[kMaxByteClasses];  // rows are sorted by class where keys are short
   std::vector<u64> bits_;              // words of rows, or of features
   std::vector<u8> is_read_;
-  // The node's.
+  // Of the node that was entered last.
   Rows rows_;
   const i64* stats_ = nullptr;
   i64 n_ = 0, words_ = 0;

@@ -24,12 +24,6 @@ struct SubtreeRoot {
   i32 depth;
 };
 
-// Subtrees of one word have no smaller kind to hand their nodes to.
-struct Nothing {
-  Nothing(const Problem&, double) {}
-  void grow(const SubtreeRoot&, NodeList&) {}
-};
-
 // Subtrees of up to 64 rows per word.
 template <int Words>
 class RowsAsBits {
@@ -42,14 +36,12 @@ class RowsAsBits {
         gain_unit_(gain_unit),
         node_(p),
         n_words_(FeatureBits::n_words(p.n_features())),
-        feature_(p.n_features()),
-        below_(p, gain_unit) {}
+        feature_(p.n_features()) {}
 
   bool takes(i64 n_rows, i64 weight) const { return node_.takes(n_rows, weight); }
 
   // The subtree of a node with some rows of a block.
   void grow(const SubtreeRoot& root, NodeList& list) {
-    if (Words > 1 && root.n_rows <= kNextRows) return below_.grow(root, list);
     constant_.assign(root.constant, root.constant + n_words_);
     const Rows rows = node_.load(*root.block, root.ids, root.n_rows);
     stack_.push_back({rows, root.path, root.record, root.depth, 0, root.n_varying});
@@ -57,15 +49,6 @@ class RowsAsBits {
       const Open open = stack_.back();
       stack_.pop_back();
       constant_.resize(open.constant + n_words_);  // those that wait have bits made before
-      if (Words > 1 && open.rows.count() <= kNextRows) {
-        u32 ids[kNextRows];
-        i64 n = 0;
-        open.rows.each([&](int i) { ids[n++] = node_.id(i); });
-        below_.grow({root.block, ids, n, constant_.data() + open.constant, open.n_varying,
-                     open.path, open.record, open.depth},
-                    list);
-        continue;
-      }
       node_.enter(open.rows, list.stats_of(open.record));
       if (choose(open)) apply(open, list);
     }
@@ -222,9 +205,6 @@ class RowsAsBits {
   Split split_;
   typename Node::Categories categories_[2], *seen_ = categories_, *best_seen_ = categories_ + 1;
   u8 branch_[256] = {};
-  // Of nodes for which fewer words are enough: most of them, and one word takes half of the time.
-  static constexpr i64 kNextRows = 64;
-  std::conditional_t<(Words > 1), RowsAsBits<1>, Nothing> below_;
 };
 
 template <int Words>

@@ -24,7 +24,7 @@ struct Front {
     const bool goes = word < bound;
     n_less += word < less;
     *out = word;
-    *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // not a jump
+    *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // without a branch to guess
     out += goes;
     head += goes;
   }
@@ -131,7 +131,7 @@ void bring_back(u64* end, u64* until, u64 least, u64* queue) {
     const u64 word = *--at, oldest = *head;
     const bool goes = word >= least;
     out[-1] = word;
-    *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // not a jump
+    *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // without a branch to guess
     out -= goes;
     head += goes;
   }
