@@ -28,6 +28,7 @@ __all__ = [
     "is_frame",
     "raw_column",
     "read_frame",
+    "stack_frames",
 ]
 
 DECLARED = b"treewright.categories"
@@ -123,6 +124,18 @@ def for_other_libraries(X: Any) -> Any:
     except ImportError:
         return X
     return X.to_pandas() if is_arrow else pd.DataFrame(X)
+
+
+def stack_frames(first: Any, second: Any) -> Any:
+    """The rows of two tables of one kind, one below the other."""
+    if isinstance(first, np.ndarray | list | tuple):
+        return np.concatenate([np.asarray(first), np.asarray(second)])
+    if isinstance(first, Mapping):
+        return {name: np.concatenate([first[name], second[name]]) for name in first}
+    import narwhals as nw
+
+    frames = [nw.from_native(X, eager_only=True) for X in (first, second)]
+    return nw.concat(frames, how="vertical").to_native()
 
 
 def raw_column(values: Any) -> Any:
