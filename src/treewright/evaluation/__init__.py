@@ -1,0 +1,1 @@
+"""Judging, comparing, tuning and choosing: honest figures for any scikit-learn estimator."""
