@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+    from treewright.ensembles.stacking import StackingClassifier, StackingRegressor
+    from treewright.ensembles.voting import VotingClassifier, VotingRegressor
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -49,7 +51,11 @@ __all__ = [
     "ID3Classifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
     "Tree",
+    "VotingClassifier",
+    "VotingRegressor",
     "__version__",
     "datasets",
     "errors",
@@ -78,7 +84,11 @@ _HOMES = {
     "ID3Classifier": "treewright.learners.id3",
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
+    "StackingClassifier": "treewright.ensembles.stacking",
+    "StackingRegressor": "treewright.ensembles.stacking",
     "Tree": "treewright.tree.tree",
+    "VotingClassifier": "treewright.ensembles.voting",
+    "VotingRegressor": "treewright.ensembles.voting",
     "load": "treewright.io",
     "save": "treewright.io",
 }
