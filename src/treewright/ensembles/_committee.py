@@ -22,10 +22,10 @@ from treewright.data.target import class_codes, numeric_target
 from treewright.data.weights import check_lengths, read_weights
 from treewright.ensembles._bodies import take_rows
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.learners._folds import dealt_folds
-from treewright.learners._parameters import check_parameters
-from treewright.learners._scikit import TableInputMixin
-from treewright.learners._training import threads
+from treewright.estimator.folds import dealt_folds
+from treewright.estimator.parameters import check_parameters
+from treewright.estimator.scikit import TableInputMixin
+from treewright.estimator.training import threads
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -331,7 +331,7 @@ def as_rows(X: Any) -> Any:
     from sklearn.utils import check_array
 
     if isinstance(X, Mapping) or type(X).__module__.startswith("pyarrow"):
-        from treewright.tree.tables import as_frame
+        from treewright.tree.show.tables import as_frame
 
         return X.to_pandas() if hasattr(X, "to_pandas") else as_frame(X)
     if is_into_dataframe(X):

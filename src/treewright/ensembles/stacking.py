@@ -28,8 +28,8 @@ from treewright.data.beside import beside
 from treewright.ensembles._combining_parameters import STACKING
 from treewright.ensembles._committee import Committee, Material, answer, as_rows, out_of_fold
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.learners._parameters import keep, parameters
-from treewright.learners._scikit import LogProbabilityMixin
+from treewright.estimator.parameters import keep, parameters
+from treewright.estimator.scikit import LogProbabilityMixin
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
 

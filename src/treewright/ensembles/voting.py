@@ -20,8 +20,8 @@ from sklearn.ensemble import VotingRegressor as SklearnVotingRegressor
 from treewright.ensembles._combining_parameters import VOTING
 from treewright.ensembles._committee import Committee, Material, answer, out_of_fold
 from treewright.errors import ModelFileError, ParameterError
-from treewright.learners._parameters import keep, parameters
-from treewright.learners._scikit import LogProbabilityMixin
+from treewright.estimator.parameters import keep, parameters
+from treewright.estimator.scikit import LogProbabilityMixin
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
 
