@@ -20,7 +20,7 @@ from treewright.data.encode import encode
 from treewright.data.schema import Schema
 from treewright.data.target import class_codes, numeric_target
 from treewright.data.weights import check_lengths, read_weights
-from treewright.ensembles._bodies import take_rows
+from treewright.ensembles.members.bodies import take_rows
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.estimator.folds import dealt_folds
 from treewright.estimator.parameters import check_parameters
