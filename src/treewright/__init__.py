@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
     from treewright.ensembles.stacking import StackingClassifier, StackingRegressor
     from treewright.ensembles.voting import VotingClassifier, VotingRegressor
+    from treewright.evaluation._cross_validate import cross_validate
+    from treewright.evaluation._evaluate import evaluate
+    from treewright.evaluation._evaluation import Evaluation
+    from treewright.evaluation._intervals import accuracy_interval
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -44,6 +48,7 @@ __all__ = [
     "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
+    "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "HuntClassifier",
@@ -57,8 +62,11 @@ __all__ = [
     "VotingClassifier",
     "VotingRegressor",
     "__version__",
+    "accuracy_interval",
+    "cross_validate",
     "datasets",
     "errors",
+    "evaluate",
     "load",
     "pruning",
     "rules",
@@ -77,6 +85,7 @@ _HOMES = {
     "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
+    "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
     "HuntClassifier": "treewright.learners.hunt",
@@ -89,6 +98,9 @@ _HOMES = {
     "Tree": "treewright.tree.tree",
     "VotingClassifier": "treewright.ensembles.voting",
     "VotingRegressor": "treewright.ensembles.voting",
+    "accuracy_interval": "treewright.evaluation._intervals",
+    "cross_validate": "treewright.evaluation._cross_validate",
+    "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",
     "save": "treewright.io",
 }
