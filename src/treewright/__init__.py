@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
     from treewright.ensembles.stacking import StackingClassifier, StackingRegressor
     from treewright.ensembles.voting import VotingClassifier, VotingRegressor
+    from treewright.evaluation._compare import compare
+    from treewright.evaluation._comparison import Comparison
     from treewright.evaluation._cross_validate import cross_validate
     from treewright.evaluation._evaluate import evaluate
     from treewright.evaluation._evaluation import Evaluation
@@ -48,6 +50,7 @@ __all__ = [
     "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
+    "Comparison",
     "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
@@ -63,6 +66,7 @@ __all__ = [
     "VotingRegressor",
     "__version__",
     "accuracy_interval",
+    "compare",
     "cross_validate",
     "datasets",
     "errors",
@@ -85,6 +89,7 @@ _HOMES = {
     "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
+    "Comparison": "treewright.evaluation._comparison",
     "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
@@ -99,6 +104,7 @@ _HOMES = {
     "VotingClassifier": "treewright.ensembles.voting",
     "VotingRegressor": "treewright.ensembles.voting",
     "accuracy_interval": "treewright.evaluation._intervals",
+    "compare": "treewright.evaluation._compare",
     "cross_validate": "treewright.evaluation._cross_validate",
     "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",

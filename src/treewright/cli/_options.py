@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from treewright.errors import DataError, ParameterError
+from treewright.errors import DataError, ParameterError, suggest
 
 __all__ = ["parse_list", "parse_orders", "parse_settings", "require_column", "suggest"]
 
@@ -61,13 +60,3 @@ def require_column(name: str, names: Sequence[str], option: str) -> None:
         raise DataError(
             f"{option} names a column that the data do not have: {name!r}.{suggest(name, names)}"
         )
-
-
-def suggest(name: str, names: Sequence[str]) -> str:
-    """The way out after an unknown name: those that come close, else the first few."""
-    by_lower = {known.lower(): known for known in names}
-    close = [by_lower[match] for match in get_close_matches(name.lower(), by_lower)]
-    if close:
-        return f" Did you mean {' or '.join(repr(match) for match in close)}?"
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return f" There are {', '.join(names[:12])}{more}."
