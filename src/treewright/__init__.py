@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from treewright.evaluation._evaluate import evaluate
     from treewright.evaluation._evaluation import Evaluation
     from treewright.evaluation._intervals import accuracy_interval
+    from treewright.evaluation._tune import tune
+    from treewright.evaluation._tuning import Tuning
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -62,6 +64,7 @@ __all__ = [
     "StackingClassifier",
     "StackingRegressor",
     "Tree",
+    "Tuning",
     "VotingClassifier",
     "VotingRegressor",
     "__version__",
@@ -75,6 +78,7 @@ __all__ = [
     "pruning",
     "rules",
     "save",
+    "tune",
 ]
 
 _HOMES = {
@@ -101,6 +105,7 @@ _HOMES = {
     "StackingClassifier": "treewright.ensembles.stacking",
     "StackingRegressor": "treewright.ensembles.stacking",
     "Tree": "treewright.tree.tree",
+    "Tuning": "treewright.evaluation._tuning",
     "VotingClassifier": "treewright.ensembles.voting",
     "VotingRegressor": "treewright.ensembles.voting",
     "accuracy_interval": "treewright.evaluation._intervals",
@@ -109,6 +114,7 @@ _HOMES = {
     "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",
     "save": "treewright.io",
+    "tune": "treewright.evaluation._tune",
 }
 _ROOMS = {"datasets", "errors", "pruning", "rules"}
 
