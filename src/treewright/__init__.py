@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from treewright.evaluation._intervals import accuracy_interval
     from treewright.evaluation._tune import tune
     from treewright.evaluation._tuning import Tuning
+    from treewright.evaluation.selection.selector import FeatureSelector, select_features
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -56,6 +57,7 @@ __all__ = [
     "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "FeatureSelector",
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
@@ -78,6 +80,7 @@ __all__ = [
     "pruning",
     "rules",
     "save",
+    "select_features",
     "tune",
 ]
 
@@ -97,6 +100,7 @@ _HOMES = {
     "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
+    "FeatureSelector": "treewright.evaluation.selection.selector",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
@@ -114,6 +118,7 @@ _HOMES = {
     "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",
     "save": "treewright.io",
+    "select_features": "treewright.evaluation.selection.selector",
     "tune": "treewright.evaluation._tune",
 }
 _ROOMS = {"datasets", "errors", "pruning", "rules"}

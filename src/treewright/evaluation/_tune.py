@@ -122,9 +122,9 @@ def tune(
     >>> found = tune(CARTClassifier(), {"max_depth": [1, 2, 3]}, iris.data, iris.target,
     ...              random_state=0)
     >>> found.best_params
-    {'max_depth': 2}
+    {'max_depth': 3}
     >>> found.model.get_depth()
-    2
+    3
     """
     rows = read_rows(X, y, is_class_model(model))
     _check(model, grid, search, simplest_within, n_candidates)
