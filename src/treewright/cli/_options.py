@@ -8,7 +8,14 @@ from typing import Any
 
 from treewright.errors import DataError, ParameterError, suggest
 
-__all__ = ["parse_list", "parse_orders", "parse_settings", "require_column", "suggest"]
+__all__ = [
+    "parse_list",
+    "parse_orders",
+    "parse_settings",
+    "parse_value",
+    "require_column",
+    "suggest",
+]
 
 
 def parse_list(text: str | None) -> list[str] | None:
@@ -33,11 +40,16 @@ def parse_settings(settings: Sequence[str], allowed: Iterable[str], learner: str
                 f"--set names a parameter that {learner} does not have: {name!r}."
                 f"{suggest(name, names)}"
             )
-        try:
-            parsed[name] = ast.literal_eval(text.strip())
-        except (ValueError, SyntaxError):
-            parsed[name] = {"true": True, "false": False}.get(text.strip(), text.strip())
+        parsed[name] = parse_value(text)
     return parsed
+
+
+def parse_value(text: str) -> Any:
+    """A Python literal where the text is one, ``true`` and ``false`` too, else the text."""
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError):
+        return {"true": True, "false": False}.get(text.strip(), text.strip())
 
 
 def parse_orders(orders: Sequence[str]) -> dict[str, list[str]]:

@@ -29,7 +29,7 @@ from treewright.ensembles._combining_parameters import STACKING
 from treewright.ensembles._committee import Committee, Material, answer, as_rows, out_of_fold
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.estimator.parameters import keep, parameters
-from treewright.estimator.scikit import LogProbabilityMixin
+from treewright.estimator.target import ClassTarget
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
 
@@ -275,7 +275,7 @@ def _blender_has(method: str) -> Any:
 
 
 @parameters(**STACKING)
-class StackingClassifier(_Stacking, LogProbabilityMixin, SklearnStackingClassifier):  # type: ignore[misc]
+class StackingClassifier(_Stacking, SklearnStackingClassifier):  # type: ignore[misc]
     """Classifiers of different kinds, and a blender that learns whom to trust.
 
     Parameters
@@ -319,6 +319,8 @@ class StackingClassifier(_Stacking, LogProbabilityMixin, SklearnStackingClassifi
     >>> bool(model.score(titanic.data, titanic.target) > 0.75)
     True
     """
+
+    predict_log_proba = ClassTarget.predict_log_proba
 
     def __init__(
         self,

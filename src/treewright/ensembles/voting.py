@@ -21,7 +21,7 @@ from treewright.ensembles._combining_parameters import VOTING
 from treewright.ensembles._committee import Committee, Material, answer, out_of_fold
 from treewright.errors import ModelFileError, ParameterError
 from treewright.estimator.parameters import keep, parameters
-from treewright.estimator.scikit import LogProbabilityMixin
+from treewright.estimator.target import ClassTarget
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
 
@@ -141,7 +141,7 @@ class _Voting(Committee):
 
 
 @parameters(**VOTING)
-class VotingClassifier(_Voting, LogProbabilityMixin, SklearnVotingClassifier):  # type: ignore[misc]
+class VotingClassifier(_Voting, SklearnVotingClassifier):  # type: ignore[misc]
     """Classifiers of different kinds that vote.
 
     Parameters
@@ -184,6 +184,8 @@ class VotingClassifier(_Voting, LogProbabilityMixin, SklearnVotingClassifier):  
     >>> bool(model.score(titanic.data, titanic.target) > 0.8)
     True
     """
+
+    predict_log_proba = ClassTarget.predict_log_proba
 
     def __init__(
         self,
