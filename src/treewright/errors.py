@@ -14,6 +14,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── ExtraColumnsWarning            columns that training did not have were ignored
     ├── FewTreesWarning                too few trees to tell a variance from noise
     ├── OutOfBagWarning                rows that every member of an ensemble saw
+    ├── WeakMemberWarning              a first member that is no better than chance was not boosted
     └── ConversionWarning              a column was turned into another kind (dates)
 """
 
@@ -34,6 +35,7 @@ __all__ = [
     "SchemaError",
     "TreewrightError",
     "TreewrightWarning",
+    "WeakMemberWarning",
     "suggest",
 ]
 
@@ -98,6 +100,10 @@ class FewTreesWarning(TreewrightWarning):
 
 class OutOfBagWarning(TreewrightWarning):
     """Rows without an out-of-bag answer; more members leave each row out some time."""
+
+
+class WeakMemberWarning(TreewrightWarning):
+    """Boosting ended with its first member, which is no better than chance; take a stronger one."""
 
 
 class ConversionWarning(TreewrightWarning):
