@@ -13,10 +13,11 @@ from sklearn import config_context
 from sklearn import ensemble as theirs
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treewright
@@ -31,7 +32,7 @@ REGRESSORS = [
     ("cart", treewright.CARTRegressor(max_depth=3)),
     ("ctree", treewright.CTreeRegressor()),
 ]
-FOREIGN = [("bayes", GaussianNB()), ("logistic", LogisticRegression(max_iter=2000))]
+FOREIGN = [("bayes", GaussianNB()), ("stump", DecisionTreeClassifier(max_depth=1))]
 
 TEAMS = [
     treewright.VotingClassifier(CLASSIFIERS),
@@ -117,7 +118,7 @@ def test_members_are_those_fitted_alone_and_know_the_classes_by_name() -> None:
 @pytest.mark.parametrize("weights", [None, [1, 2, 3]])
 def test_votes_are_scikit_learns(voting: str, weights: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    members = [*FOREIGN, ("neighbours", KNeighborsClassifier(1))]
+    members = [*FOREIGN, ("tree", DecisionTreeClassifier(max_depth=2, random_state=0))]
     ours = treewright.VotingClassifier(members, voting=voting, weights=weights).fit(X, y)
     other = theirs.VotingClassifier(members, voting=voting, weights=weights).fit(X, y)
     assert np.array_equal(ours.predict(X), other.predict(X))
@@ -130,10 +131,9 @@ def test_votes_are_scikit_learns(voting: str, weights: Any) -> None:
 def test_stacks_are_scikit_learns_on_the_same_folds() -> None:
     X, y = load_iris(return_X_y=True)
     folds = list(KFold(4, shuffle=True, random_state=1).split(X))
-    for stack_method in ("auto", "decision_function"):
-        settings = {"cv": folds, "stack_method": stack_method}
-        members = [("a", LogisticRegression(max_iter=2000)), ("b", LogisticRegression(C=0.1))]
-        blender = LogisticRegression(max_iter=1000)
+    for members in (FOREIGN, [("a", RidgeClassifier()), ("b", RidgeClassifier(alpha=50.0))]):
+        settings = {"cv": folds}
+        blender = GaussianNB()
         ours = treewright.StackingClassifier(members, blender, **settings).fit(X, y)
         other = theirs.StackingClassifier(members, blender, **settings).fit(X, y)
         np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), atol=1e-6)

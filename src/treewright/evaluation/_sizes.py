@@ -20,7 +20,7 @@ def size_of(model: Any) -> float:
     >>> size_of(CARTClassifier().fit([[1.0], [2.0]], ["a", "b"]))
     2.0
     """
-    for name in ("tree_", "rules_"):
+    for name in ("rules_", "tree_"):
         if hasattr(model, name):
             part = getattr(model, name)
             return float(part.n_leaves if name == "tree_" else len(part))

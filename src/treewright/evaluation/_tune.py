@@ -54,8 +54,8 @@ def tune(
     nested: bool = True,
     simplest_within: str | float | None = None,
     metric: str | None = None,
-    folds: int = 5,
-    outer_folds: int = 5,
+    folds: Any = 5,
+    outer_folds: Any = 5,
     n_candidates: int = 20,
     size: Callable[[Any], float] | None = None,
     confidence: float = 0.95,
@@ -91,7 +91,7 @@ def tune(
         best (Occam).
     metric : str, default=None
         A figure of :class:`Evaluation`; accuracy, or mean cost where there are costs, or RMSE.
-    folds, outer_folds : int, default=5
+    folds, outer_folds : int or splitter, default=5
         Folds that choose, and folds that judge.
     n_candidates : int, default=20
         Combinations drawn by ``"random"``.
@@ -128,6 +128,11 @@ def tune(
     """
     rows = read_rows(X, y, is_class_model(model))
     _check(model, grid, search, simplest_within, n_candidates)
+    if not isinstance(folds, int | np.integer) and not hasattr(folds, "split"):
+        raise ParameterError(
+            "folds must be a number or a splitter of scikit-learn, since they are made anew in "
+            f"every outer fold, got {type(folds).__name__}."
+        )
     check_confidence(confidence)
     metric = default_metric(rows, metric, costs)
     random = check_random_state(random_state)
@@ -152,10 +157,10 @@ def tune(
         outer = make_splits(
             rows, folds=outer_folds, groups=groups, random_state=seeds[0], **splitting
         )
-    per_search = n_candidates_of(grid, search, n_candidates, len(rows)) * folds
+    on_all = _inner(rows, np.arange(len(rows)), groups, folds, seeds[2], splitting)
+    per_search = n_candidates_of(grid, search, n_candidates, len(rows)) * len(on_all)
     job.follow(progress, per_search * (1 + len(outer)))
-    whole = np.arange(len(rows))
-    found = job.search_in(_inner(rows, whole, groups, folds, seeds[2], splitting))
+    found = job.search_in(on_all)
     judged = []
     for split in outer:
         inner = _inner(rows, split.train, groups, folds, seeds[2], splitting)
