@@ -245,7 +245,9 @@ def _rebuild(tree: Tree, pruned: dict[str, Any], rules: dict[str, Any]) -> Tree:
     source, value = pruned["source"].astype(np.int64), pruned["value"]
     first_child, n_children = pruned["first_child"], pruned["n_children"]
     splits, default, extras = tree.splits, tree.default, dict(tree.extras)
-    extras.pop(EMPTY_PROBABILITY, None)  # of other rows
+    extras.pop(
+        EMPTY_PROBABILITY, None
+    )  # that of the tree before pruning, whose leaves had other rows
     if source.max(initial=0) >= tree.n_nodes:
         again = pruned["regrown"]
         splits = Splits.joined([splits, Splits(**again["splits"])])

@@ -101,9 +101,9 @@ def build_tree(
     ``grow_again`` says whether raised branches are grown anew. With ``prices`` the tree is grown
     from cases weighted by them and pruned by cost, with the weights as they were.
     """
-    plain = cases.weight
+    own_weight = cases.weight
     if prices is not None:
-        weight = np.ones(len(cases.y)) if plain is None else plain
+        weight = np.ones(len(cases.y)) if own_weight is None else own_weight
         cases = replace(cases, weight=weight * prices.factor[cases.y])
     recipe = tree_recipe(settings, cases.total)
     growth = growth_parameters(
@@ -128,7 +128,7 @@ def build_tree(
         tree,
         cases.table,
         cases.y,
-        plain,
+        own_weight,
         confidence=settings.confidence,
         min_items=settings.min_items if grow_again else 0.0,
         growth=growth if grow_again else None,
