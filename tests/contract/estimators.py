@@ -9,13 +9,20 @@ from sklearn.base import is_classifier
 
 import treewright
 
-AROUND = {"CostSensitiveClassifier"}
-"""Models around another model, which have no trees of their own; see the tests beside them."""
+COMBINING = (
+    "CostSensitiveClassifier",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
+)
+"""Estimators that are made of others and have no trees of their own; tests/ensembles/
+test_combining.py and tests/evaluation/test_cost_sensitive.py check them."""
 
 NAMES = sorted(
     n
     for n in treewright.__all__
-    if n.endswith(("Classifier", "Regressor", "Rules")) and n not in AROUND
+    if n.endswith(("Classifier", "Regressor", "Rules")) and n not in COMBINING
 )
 """Every public estimator: a new one is under contract from its first day."""
 
