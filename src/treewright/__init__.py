@@ -22,14 +22,20 @@ if TYPE_CHECKING:
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
     from treewright.ensembles.stacking import StackingClassifier, StackingRegressor
     from treewright.ensembles.voting import VotingClassifier, VotingRegressor
+    from treewright.evaluation._bias_variance import bias_variance
+    from treewright.evaluation._boundary import decision_boundary
     from treewright.evaluation._compare import compare
     from treewright.evaluation._comparison import Comparison
     from treewright.evaluation._cross_validate import cross_validate
+    from treewright.evaluation._curves import complexity_curve, learning_curve
     from treewright.evaluation._evaluate import evaluate
     from treewright.evaluation._evaluation import Evaluation
+    from treewright.evaluation._generalization import generalization_error
     from treewright.evaluation._intervals import accuracy_interval
+    from treewright.evaluation._threshold import choose_threshold
     from treewright.evaluation._tune import tune
     from treewright.evaluation._tuning import Tuning
+    from treewright.evaluation.cost_sensitive import CostSensitiveClassifier
     from treewright.evaluation.selection.selector import FeatureSelector, select_features
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
@@ -57,6 +63,7 @@ __all__ = [
     "CTreeClassifier",
     "CTreeRegressor",
     "Comparison",
+    "CostSensitiveClassifier",
     "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
@@ -74,11 +81,17 @@ __all__ = [
     "VotingRegressor",
     "__version__",
     "accuracy_interval",
+    "bias_variance",
+    "choose_threshold",
     "compare",
+    "complexity_curve",
     "cross_validate",
     "datasets",
+    "decision_boundary",
     "errors",
     "evaluate",
+    "generalization_error",
+    "learning_curve",
     "load",
     "pruning",
     "rules",
@@ -102,6 +115,7 @@ _HOMES = {
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
     "Comparison": "treewright.evaluation._comparison",
+    "CostSensitiveClassifier": "treewright.evaluation.cost_sensitive",
     "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
@@ -119,8 +133,14 @@ _HOMES = {
     "VotingRegressor": "treewright.ensembles.voting",
     "accuracy_interval": "treewright.evaluation._intervals",
     "compare": "treewright.evaluation._compare",
+    "bias_variance": "treewright.evaluation._bias_variance",
+    "choose_threshold": "treewright.evaluation._threshold",
+    "complexity_curve": "treewright.evaluation._curves",
     "cross_validate": "treewright.evaluation._cross_validate",
+    "decision_boundary": "treewright.evaluation._boundary",
     "evaluate": "treewright.evaluation._evaluate",
+    "generalization_error": "treewright.evaluation._generalization",
+    "learning_curve": "treewright.evaluation._curves",
     "load": "treewright.io",
     "save": "treewright.io",
     "select_features": "treewright.evaluation.selection.selector",

@@ -227,7 +227,7 @@ def grows_in_engine(learner: Any) -> bool:
     return (
         all(getattr(learner, name, None) is None for name in own)
         and learner.ccp_alpha == 0.0
-        and not callable(learner.pruning)
+        and learner.pruning in (None, "cost_complexity")
     )
 
 

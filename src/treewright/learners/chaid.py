@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
@@ -162,6 +162,8 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     4
     """
 
+    _counts_weight: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -181,7 +183,8 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,
@@ -244,6 +247,8 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     array([1.1, 5.1])
     """
 
+    _counts_weight: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -259,7 +264,8 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         min_prob: float | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,

@@ -18,7 +18,7 @@ of permutation statistics*.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +46,8 @@ __all__ = ["CTreeClassifier", "CTreeRegressor"]
 
 class _ConditionalInferenceTree(CostComplexity, TreeEstimator):
     """What classifier and regressor share."""
+
+    _counts_weight: ClassVar[bool] = True
 
     def _recipe(self: Any, training: Training) -> Recipe:
         check_surrogates(self)
@@ -176,7 +178,8 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,
@@ -250,7 +253,8 @@ class CTreeRegressor(RegressionMixin, _ConditionalInferenceTree):
         max_surrogates: int = 0,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,

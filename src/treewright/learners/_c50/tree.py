@@ -21,11 +21,16 @@ __all__ = ["Cases", "TreeSettings", "build_tree", "cases_per_leaf", "tree_recipe
 Floats = NDArray[np.float64]
 
 
+OtherPruning = Callable[["Cases", Callable[["Cases"], Tree]], Tree]
+"""Makes a pruned tree of cases and of a function that grows one."""
+
+
 @dataclass(frozen=True)
 class TreeSettings:
     """What a tree of C5.0 is built by; see :class:`treewright.C50Classifier`.
 
-    A node lighter than ``least_node`` is not split.
+    A node lighter than ``least_node`` is not split. ``other_pruning`` grows and prunes a tree by
+    a method that is not C5.0's.
     """
 
     confidence: float = 0.25
@@ -34,6 +39,7 @@ class TreeSettings:
     global_pruning: bool = True
     least_node: float = 0.0
     n_threads: int = 1
+    other_pruning: OtherPruning | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,17 +121,22 @@ def build_tree(
         n_threads=settings.n_threads,
         cut_values=cases.values,
     )
-    tree = grow(
-        cases.table,
-        cases.y,
-        recipe,
-        target=cases.target,
-        sample_weight=cases.weight,
-        n_threads=settings.n_threads,
-        progress=progress,
-    )
+
+    def grown(of: Cases) -> Tree:
+        return grow(
+            of.table,
+            of.y,
+            recipe,
+            target=of.target,
+            sample_weight=of.weight,
+            n_threads=settings.n_threads,
+            progress=progress,
+        )
+
+    if settings.other_pruning is not None:
+        return settings.other_pruning(cases, grown)
     tree = local_prune(
-        tree,
+        grown(cases),
         cases.table,
         cases.y,
         own_weight,
