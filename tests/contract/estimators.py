@@ -9,20 +9,19 @@ from sklearn.base import is_classifier
 
 import treewright
 
-COMBINING = (
+AROUND = {
     "CostSensitiveClassifier",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",
     "VotingRegressor",
-)
-"""Estimators that are made of others and have no trees of their own; tests/ensembles/
-test_combining.py and tests/evaluation/test_cost_sensitive.py check them."""
+}
+"""Models around others, which have no trees of their own; see the tests beside them."""
 
 NAMES = sorted(
     n
     for n in treewright.__all__
-    if n.endswith(("Classifier", "Regressor", "Rules")) and n not in COMBINING
+    if n.endswith(("Classifier", "Regressor", "Rules")) and n not in AROUND
 )
 """Every public estimator: a new one is under contract from its first day."""
 

@@ -11,6 +11,7 @@ __all__ = [
     "Categorical",
     "Confidence",
     "DataFile",
+    "Force",
     "Gaps",
     "Jobs",
     "Json",
@@ -55,4 +56,7 @@ Positive = Annotated[
 Confidence = Annotated[float, typer.Option(metavar="SHARE", help="Of the intervals.")]
 Picture = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Draw the result as .png, .svg or .pdf.")
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Overwrite a file that treewright did not write.")
 ]

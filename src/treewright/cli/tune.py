@@ -11,6 +11,7 @@ from treewright.cli._arguments import (
     Categorical,
     Confidence,
     DataFile,
+    Force,
     Gaps,
     Jobs,
     Json,
@@ -72,16 +73,17 @@ def run(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the model fitted to all rows.")
     ] = None,
+    force: Force = False,
     picture: Picture = None,
     json: Json = False,
 ) -> None:
     """Search for the best parameters; the figure reported had no part in the choice."""
     import treewright
     from treewright.cli import _judging
-    from treewright.cli._files import check_output
+    from treewright.cli._files import MODEL_START, check_output
     from treewright.cli._target import name_target
 
-    check_output(output)
+    check_output(output, [data], force=force, own=MODEL_START)
     judged = _judging.read_judged(data, target, task, gaps, separator)
     model = _judging.learner(learner, judged, settings or [], seed, categorical, ordinal)
     result = treewright.tune(
