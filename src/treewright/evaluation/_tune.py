@@ -287,7 +287,8 @@ class _Job:
     def judge(self, found: Searched, split: Split) -> Outer:
         """The chosen candidate, fitted to the rows it was chosen on, on rows held out of that."""
         model = clone(self.model).set_params(**_fresh(found.chosen.parameters))
-        answer = fit_and_ask(model, self.rows.features_for(model), self.rows, split)
+        rows = self.rows
+        answer = fit_and_ask(model, rows.features_for(model), rows.y, rows.classes, split)
         score = said_score(
             self.rows, split.test, answer.test, self.metric, self.costs, self.code, "the model"
         )

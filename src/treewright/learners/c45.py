@@ -162,6 +162,7 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
         min_samples_leaf: float = 2,
         criterion: Literal["gain_ratio", "gain"] = "gain_ratio",
         subset: bool = False,
+        min_significance: float | None = None,
         pruning: str | Callable[[Tree], Tree] | None = "error_based",
         pruning_options: Mapping[str, Any] | None = None,
         subtree_raising: bool = True,
@@ -198,6 +199,7 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
             empty_branches=True,
             missing=self.missing,
             min_weight_leaf=least,
+            min_significance=self.min_significance,
             slack=J48_TOLERANCE,
             quinlan=QuinlanRules(
                 min_items=least,

@@ -143,6 +143,7 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_impurity_decrease: float = 0.0,
+        min_significance: float | None = None,
         pruning: str | Callable[[Tree], Tree] | None = None,
         pruning_options: Mapping[str, Any] | None = None,
         categorical_features: Any = "from_dtype",
@@ -202,6 +203,7 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
             max_depth=self.max_depth,
             min_samples_split=samples_to_split(self.min_samples_split, 1, training.n_rows),
             min_gain=self.min_impurity_decrease,
+            min_significance=self.min_significance,
             zero_gain=False,
         )
 
