@@ -16,6 +16,7 @@ from pathlib import Path
 
 import boosting
 import forests
+import pruning
 import quinlan
 from chaid import chaid
 from footprint import imports, memory
@@ -62,6 +63,8 @@ CASES: dict[str, Case] = {
     "scaling": scaling,
     "rules": rules("rules"),
     "c50_rules": rules("c50_rules"),
+    "pruning_path": pruning.path,
+    "pruning_reduced_error": pruning.held_out,
     "table": encoding,
     "memory": memory,
     "import": imports,

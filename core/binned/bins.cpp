@@ -1,10 +1,10 @@
-#include "bins.hpp"
+#include "binned/bins.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "../threads.hpp"
+#include "base/threads.hpp"
 
 namespace treewright {
 
@@ -151,10 +151,13 @@ void Bins::fill(const std::vector<Column>& columns, i64 first, i64 last) {
     }
     const EdgeSearch search(map.edges);
     if (column.type == ColumnType::code) {
-      bin_values(search, last - first, gap, [&](i64 i) {
-        const i32 code = column.code(first + i);
-        return code < 0 ? std::nan("") : static_cast<double>(code);
-      }, write);
+      bin_values(
+          search, last - first, gap,
+          [&](i64 i) {
+            const i32 code = column.code(first + i);
+            return code < 0 ? std::nan("") : static_cast<double>(code);
+          },
+          write);
     } else {
       bin_values(search, last - first, gap, [&](i64 i) { return column.value(first + i); }, write);
     }

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace treewright {
 
@@ -33,8 +33,8 @@ std::vector<double> bin_edges(const Summary& summary, i32 max_bins);
 // How one column becomes bins.
 struct BinMap {
   bool is_nominal = false;
-  std::vector<double> edges;      // ordered columns
-  std::vector<i32> code_of_bin;   // nominal ones; codes that are not listed are gaps
+  std::vector<double> edges;     // ordered columns
+  std::vector<i32> code_of_bin;  // nominal ones; codes that are not listed are gaps
   i32 n_categories = 0;
 
   i32 n_bins() const {

@@ -6,9 +6,9 @@
 //   WideSum    gradient in 64 bits; hessian and number of rows share another 64
 //   NarrowSum  gradient and number of rows share 64 bits, where all hessians are equal
 //
-// The number of rows takes as many bits as the number of all rows needs (rows of whole weights count
-// as often as they weigh). With a million rows that leaves 42 bits for the largest gradient and 22 for
-// the largest hessian of a row (narrow: 22 for the gradient).
+// The number of rows takes as many bits as the number of all rows needs (rows of whole weights
+// count as often as they weigh). With a million rows that leaves 42 bits for the largest gradient
+// and 22 for the largest hessian of a row (narrow: 22 for the gradient).
 //
 // Twin: treewright.kernels.reference.boosting.
 #pragma once
@@ -17,8 +17,8 @@
 #include <span>
 #include <vector>
 
-#include "../types.hpp"
-#include "bins.hpp"
+#include "base/types.hpp"
+#include "binned/bins.hpp"
 
 namespace treewright {
 
@@ -32,21 +32,37 @@ struct WideSum {
   typedef long long Lanes __attribute__((vector_size(16)));
   Lanes lanes{};
 
-  WideSum& operator+=(const WideSum& o) { lanes += o.lanes; return *this; }
-  WideSum& operator-=(const WideSum& o) { lanes -= o.lanes; return *this; }
+  WideSum& operator+=(const WideSum& o) {
+    lanes += o.lanes;
+    return *this;
+  }
+  WideSum& operator-=(const WideSum& o) {
+    lanes -= o.lanes;
+    return *this;
+  }
 };
 
 struct NarrowSum {
   i64 packed = 0;
 
-  NarrowSum& operator+=(const NarrowSum& o) { packed += o.packed; return *this; }
-  NarrowSum& operator-=(const NarrowSum& o) { packed -= o.packed; return *this; }
+  NarrowSum& operator+=(const NarrowSum& o) {
+    packed += o.packed;
+    return *this;
+  }
+  NarrowSum& operator-=(const NarrowSum& o) {
+    packed -= o.packed;
+    return *this;
+  }
 };
 
 template <class Sum>
-Sum operator+(Sum a, const Sum& b) { return a += b; }
+Sum operator+(Sum a, const Sum& b) {
+  return a += b;
+}
 template <class Sum>
-Sum operator-(Sum a, const Sum& b) { return a -= b; }
+Sum operator-(Sum a, const Sum& b) {
+  return a -= b;
+}
 
 // The units of a round: largest |gradient| and hessian that a row may have, as powers of two.
 class Units {
@@ -54,7 +70,7 @@ class Units {
   // `equal_hessian` is that of every row where Narrow sums are used.
   Units(i64 n_rows, int gradient_power, int hessian_power, double equal_hessian, bool is_narrow)
       : row_bits_(bits(n_rows)), equal_(equal_hessian) {  // n_rows: counted as often as they weigh
-    const int room = 62 - row_bits_;  // bits that one row's gradient may take
+    const int room = 62 - row_bits_;                      // bits that one row's gradient may take
     gradient_unit_ = std::ldexp(1.0, gradient_power - (is_narrow ? room - row_bits_ : room));
     hessian_unit_ = std::ldexp(1.0, hessian_power - (62 - 2 * row_bits_));
     per_gradient_ = 1 / gradient_unit_;

@@ -1,4 +1,4 @@
-#include "booster.hpp"
+#include "boost/booster.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,10 @@
 #include <mutex>
 #include <numeric>
 
-#include "../forest/sample.hpp"
-#include "../team.hpp"
-#include "../threads.hpp"
-#include "grower.hpp"
-#include "percentile.hpp"
+#include "base/team.hpp"
+#include "base/threads.hpp"
+#include "boost/grower.hpp"
+#include "boost/percentile.hpp"
 
 namespace treewright::boost {
 namespace {
@@ -53,7 +52,8 @@ void add_tree(const BinTree& tree, const Bins& bins, double* score, int n_thread
 
 template <class Sum>
 struct Booster::Hand {
-  Hand(const Bins& bins, const GrowParams& params, int n_threads) : grower(bins, params, n_threads) {}
+  Hand(const Bins& bins, const GrowParams& params, int n_threads)
+      : grower(bins, params, n_threads) {}
   Grower<Sum> grower;
   std::vector<Sum> sums;
 };
@@ -88,7 +88,8 @@ bool Booster::is_narrow() const {
 void Booster::round(const RoundParams& params, Callable<void()> poll) {
   const Team team;
   if (loss_.kind == LossKind::multinomial) class_probabilities();
-  for (i32 k = 0; loss_.kind == LossKind::huber && k < loss_.n_columns; ++k) delta_[k] = huber_delta(k);
+  for (i32 k = 0; loss_.kind == LossKind::huber && k < loss_.n_columns; ++k)
+    delta_[k] = huber_delta(k);
   is_narrow() ? grow_all<NarrowSum>(params, poll) : grow_all<WideSum>(params, poll);
 }
 
@@ -131,7 +132,8 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
                                                        : std::hypot(m.gradient, m.hessian);
       }
     }
-    sample = draw_rows(sampling_, params.number * loss_.n_columns + column, training.n_rows(), size);
+    sample =
+        draw_rows(sampling_, params.number * loss_.n_columns + column, training.n_rows(), size);
     if (!sample.factor.empty()) {
       const double most = *std::max_element(sample.factor.begin(), sample.factor.end());
       const Units wider(n_counted_, powers_[column].gradient + power_above(most),
@@ -145,8 +147,9 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
     }
   }
   const i64 number = params.number * loss_.n_columns + column;
-  BinTree tree = hand.grower.grow(hand.sums.data(), units, sampling_.is_on() ? &sample.rows : nullptr,
-                                  tree_seed(grow_.seed, number), poll);
+  BinTree tree =
+      hand.grower.grow(hand.sums.data(), units, sampling_.is_on() ? &sample.rows : nullptr,
+                       child_path(grow_.seed, static_cast<i32>(number)), poll);
   renew(hand.grower, column, tree, n_threads);
   for (i64 i = 0; i < hand.grower.n_leaves(); ++i) {
     const auto [node, rows] = hand.grower.leaf(i);
@@ -248,7 +251,8 @@ void Booster::class_probabilities() {
     }
     for (i64 k = 0; k < n_columns; ++k) {
       for (i64 i = 0; i < count; ++i) {
-        probability_[k * n + first + i] = static_cast<float>(probability_[k * n + first + i] / total[i]);
+        probability_[k * n + first + i] =
+            static_cast<float>(probability_[k * n + first + i] / total[i]);
       }
     }
   });
@@ -267,7 +271,8 @@ double Booster::huber_delta(i32 column) const {
   const i64 n = training.n_rows();
   std::vector<Weighed> off(n);
   for (i64 i = 0; i < n; ++i) {
-    off[i] = {std::abs(training.y[column * n + i] - training.score[column * n + i]), training.weight_of(i)};
+    off[i] = {std::abs(training.y[column * n + i] - training.score[column * n + i]),
+              training.weight_of(i)};
   }
   return weighted_percentile(off, loss_.number);
 }
@@ -283,7 +288,8 @@ void Booster::renew(const Grower<Sum>& grower, i32 column, BinTree& tree, int n_
     std::vector<Weighed> off;
     off.reserve(rows.size());
     for (const u32 row : rows) {
-      off.push_back({training.y[start + row] - training.score[start + row], training.weight_of(row)});
+      off.push_back(
+          {training.y[start + row] - training.score[start + row], training.weight_of(row)});
     }
     double value = weighted_percentile(off, kind == LossKind::quantile ? loss_.number : 0.5);
     if (kind == LossKind::huber) value += mean_within(off, value, delta_[column]);

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "../binned/bins.hpp"
-#include "../binned/histogram.hpp"
-#include "../callable.hpp"
-#include "losses.hpp"
-#include "params.hpp"
-#include "sampling.hpp"
+#include "base/callable.hpp"
+#include "binned/bins.hpp"
+#include "binned/histogram.hpp"
+#include "boost/losses.hpp"
+#include "boost/params.hpp"
+#include "boost/sampling.hpp"
 
 namespace treewright::boost {
 
@@ -49,7 +49,8 @@ struct RoundParams {
 
 class Booster {
  public:
-  Booster(Judged training, GrowParams grow, LossParams loss, SamplingParams sampling, int n_threads);
+  Booster(Judged training, GrowParams grow, LossParams loss, SamplingParams sampling,
+          int n_threads);
   ~Booster();
 
   // One tree for every column of scores; they are added to the scores and to trees().
@@ -80,7 +81,8 @@ class Booster {
   template <class Sum>
   void renew(const Grower<Sum>& grower, i32 column, BinTree& tree, int n_threads) const;
   template <class Sum>
-  void follow(const Grower<Sum>& grower, const BinTree& tree, i32 column, bool is_sampled, int n_threads);
+  void follow(const Grower<Sum>& grower, const BinTree& tree, i32 column, bool is_sampled,
+              int n_threads);
 
   void class_probabilities();
   double huber_delta(i32 column) const;
@@ -91,15 +93,16 @@ class Booster {
   LossParams loss_;
   SamplingParams sampling_;
   int n_threads_;
-  i64 n_counted_;           // rows, as often as they count
-  double factor_unit_ = 1;  // of the sums of factors
+  i64 n_counted_;                   // rows, as often as they count
+  double factor_unit_ = 1;          // of the sums of factors
   std::vector<float> probability_;  // multinomial, by column
   std::vector<double> delta_;       // Huber, by column
   struct Powers {
     int gradient = -200, hessian = -200;
   };
   std::vector<Powers> powers_;  // by column
-  std::vector<std::shared_ptr<void>> hands_;  // of the rounds: memory that is fresh costs more than a small tree
+  std::vector<std::shared_ptr<void>>
+      hands_;  // of the rounds: memory that is fresh costs more than a small tree
 };
 
 }  // namespace treewright::boost

@@ -8,13 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "../philox.hpp"
-#include "params.hpp"
+#include "base/philox.hpp"
+#include "boost/params.hpp"
 
 namespace treewright::boost {
 
 // A share of the features, at least one, in ascending order.
-inline std::vector<i32> draw_features(std::span<const i32> from, double share, u64 key, u64 stream) {
+inline std::vector<i32> draw_features(std::span<const i32> from, double share, u64 key,
+                                      u64 stream) {
   std::vector<i32> drawn(from.begin(), from.end());
   const i64 n = static_cast<i64>(drawn.size());
   const i64 wanted = std::clamp<i64>(std::llround(share * static_cast<double>(n)), 1, n);

@@ -12,11 +12,11 @@
 #include <cstring>
 #include <memory>
 
-#include "../callable.hpp"
-#include "feature_choice.hpp"
-#include "partition.hpp"
-#include "split_search.hpp"
-#include "symmetric.hpp"
+#include "base/callable.hpp"
+#include "boost/feature_choice.hpp"
+#include "boost/partition.hpp"
+#include "boost/split_search.hpp"
+#include "boost/symmetric.hpp"
 
 namespace treewright::boost {
 
@@ -43,7 +43,9 @@ class HistogramPool {
     if (slot >= 0) free_.push_back(slot);
   }
   Sum* operator[](i32 slot) { return slots_[slot].get(); }
-  void clear(i32 slot) { std::memset(static_cast<void*>(slots_[slot].get()), 0, n_places_ * sizeof(Sum)); }
+  void clear(i32 slot) {
+    std::memset(static_cast<void*>(slots_[slot].get()), 0, n_places_ * sizeof(Sum));
+  }
 
  private:
   i64 n_places_ = 0;
@@ -157,7 +159,8 @@ class Grower {
   }
 
   bool has_rows(const Leaf<Sum>& leaf) const {
-    return leaf.n_rows() > 1 && units_->read(leaf.total).n_rows >= 2 * std::max<i64>(p_.min_rows, 1);
+    return leaf.n_rows() > 1 &&
+           units_->read(leaf.total).n_rows >= 2 * std::max<i64>(p_.min_rows, 1);
   }
 
   bool may_split(const Leaf<Sum>& leaf) const {
@@ -291,7 +294,8 @@ class Grower {
   // All leaves of a level by one test; those that it would make too small stay as they are.
   void grow_levels(Callable<void()> poll) {
     std::vector<i32> above;
-    const i32 n_levels = std::min<i32>(p_.max_depth, p_.max_leaves ? Units::bits(p_.max_leaves) - 1 : 62);
+    const i32 n_levels =
+        std::min<i32>(p_.max_depth, p_.max_leaves ? Units::bits(p_.max_leaves) - 1 : 62);
     for (i32 level = 0; level < n_levels; ++level) {
       poll();
       std::vector<LevelLeaf<Sum>> open;
@@ -317,7 +321,6 @@ class Grower {
       }
     }
   }
-
 
   void finish() {
     for (Leaf<Sum>& leaf : leaves_) {

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../types.hpp"
-#include "quick_math.hpp"
+#include "base/types.hpp"
+#include "boost/quick_math.hpp"
 
 namespace treewright::boost {
 
@@ -42,8 +42,12 @@ struct Huber {
 
 struct Quantile {
   static constexpr bool kEqualHessian = true;
-  static Slope slope(double s, double y, double a) { return {s > y ? 1 - a : s < y ? -a : 0.0, 1.0}; }
-  static double loss(double s, double y, double a) { return y > s ? a * (y - s) : (1 - a) * (s - y); }
+  static Slope slope(double s, double y, double a) {
+    return {s > y ? 1 - a : s < y ? -a : 0.0, 1.0};
+  }
+  static double loss(double s, double y, double a) {
+    return y > s ? a * (y - s) : (1 - a) * (s - y);
+  }
 };
 
 struct Poisson {
@@ -101,23 +105,43 @@ struct Exponential {
 };
 
 enum class LossKind : u8 {
-  squared, absolute, huber, quantile, poisson, gamma, tweedie, logistic, multinomial, exponential, given
+  squared,
+  absolute,
+  huber,
+  quantile,
+  poisson,
+  gamma,
+  tweedie,
+  logistic,
+  multinomial,
+  exponential,
+  given
 };
 
 // Calls run(loss) with the struct of a loss of one column.
 template <class Run>
 void with_loss(LossKind kind, Run&& run) {
   switch (kind) {
-    case LossKind::squared: return run(Squared{});
-    case LossKind::absolute: return run(Absolute{});
-    case LossKind::huber: return run(Huber{});
-    case LossKind::quantile: return run(Quantile{});
-    case LossKind::poisson: return run(Poisson{});
-    case LossKind::gamma: return run(Gamma{});
-    case LossKind::tweedie: return run(Tweedie{});
-    case LossKind::logistic: return run(Logistic{});
-    case LossKind::exponential: return run(Exponential{});
-    default: return;
+    case LossKind::squared:
+      return run(Squared{});
+    case LossKind::absolute:
+      return run(Absolute{});
+    case LossKind::huber:
+      return run(Huber{});
+    case LossKind::quantile:
+      return run(Quantile{});
+    case LossKind::poisson:
+      return run(Poisson{});
+    case LossKind::gamma:
+      return run(Gamma{});
+    case LossKind::tweedie:
+      return run(Tweedie{});
+    case LossKind::logistic:
+      return run(Logistic{});
+    case LossKind::exponential:
+      return run(Exponential{});
+    default:
+      return;
   }
 }
 

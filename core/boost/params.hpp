@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace treewright::boost {
 
@@ -15,16 +15,16 @@ struct GrowParams {
   Growth growth = Growth::leaf;
   i64 max_leaves = 31;  // 0: no limit
   i32 max_depth = std::numeric_limits<i32>::max();
-  i64 min_rows = 20;         // of a leaf
+  i64 min_rows = 20;          // of a leaf
   double min_hessian = 1e-3;  // of a leaf
   double l1 = 0, l2 = 0;
   double min_gain = 0;
-  double max_step = 0;        // of a leaf's value before shrinkage; 0: no limit
+  double max_step = 0;  // of a leaf's value before shrinkage; 0: no limit
   double nominal_smoothing = 10, nominal_l2 = 10;
   i32 nominal_max_groups = 0;  // most categories on the smaller side of a split; 0: any number
   double tree_share = 1, level_share = 1, node_share = 1;  // of the features
-  std::vector<i32> monotonic;             // per feature −1, 0, 1; empty: none
-  std::vector<std::vector<i32>> interactions;  // groups of features; empty: no limits
+  std::vector<i32> monotonic;                              // per feature −1, 0, 1; empty: none
+  std::vector<std::vector<i32>> interactions;              // groups of features; empty: no limits
   u64 seed = 0;
 };
 
@@ -45,8 +45,8 @@ struct BinSplit {
   bool gap_left = false;
   double gain = 0;
   i64 n_gaps = 0;
-  BinSet left;   // with the bin of gaps
-  BinSet seen;   // nominal features: bins that the node has rows of
+  BinSet left;  // with the bin of gaps
+  BinSet seen;  // nominal features: bins that the node has rows of
 };
 
 struct BinNode {

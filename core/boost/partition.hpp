@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "../binned/bins.hpp"
-#include "../threads.hpp"
-#include "params.hpp"
+#include "base/threads.hpp"
+#include "binned/bins.hpp"
+#include "boost/params.hpp"
 
 namespace treewright::boost {
 

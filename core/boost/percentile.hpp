@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace treewright::boost {
 
@@ -12,10 +12,12 @@ struct Weighed {
   double value, weight;
 };
 
-// The least value with at least `share` of the weight up to it; halfway to the next where it is just that.
+// The least value with at least `share` of the weight up to it; halfway to the next where it is
+// just that.
 inline double weighted_percentile(std::vector<Weighed>& items, double share) {
   if (items.empty()) return 0;
-  std::sort(items.begin(), items.end(), [](const Weighed& a, const Weighed& b) { return a.value < b.value; });
+  std::sort(items.begin(), items.end(),
+            [](const Weighed& a, const Weighed& b) { return a.value < b.value; });
   double total = 0;
   for (const Weighed& item : items) total += item.weight;
   const double wanted = share * total;
@@ -23,7 +25,8 @@ inline double weighted_percentile(std::vector<Weighed>& items, double share) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     held += items[i].weight;
     if (held > wanted) return items[i].value;
-    if (held == wanted && i + 1 < items.size()) return items[i].value + (items[i + 1].value - items[i].value) / 2;
+    if (held == wanted && i + 1 < items.size())
+      return items[i].value + (items[i + 1].value - items[i].value) / 2;
   }
   return items.back().value;
 }

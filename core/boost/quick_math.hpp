@@ -1,11 +1,11 @@
-// exp and log1p without jumps or tables, which compilers turn into vector instructions; the same bits
-// everywhere, to about 1e-15 of the value.
+// exp and log1p without jumps or tables, which compilers turn into vector instructions; the same
+// bits everywhere, to about 1e-15 of the value.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 
-#include "../types.hpp"
+#include "base/types.hpp"
 
 namespace treewright::boost {
 

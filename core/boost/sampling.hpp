@@ -1,7 +1,7 @@
 // Which rows a round's trees are grown from, and how much each of them stands for.
 //
-// Uniform: every row with the same chance. GOSS (Ke et al. 2017): the rows of largest gradients, and
-// some of the others that stand for all of them. MVS (Ibragimov and Gusev 2019): chances in
+// Uniform: every row with the same chance. GOSS (Ke et al. 2017): the rows of largest gradients,
+// and some of the others that stand for all of them. MVS (Ibragimov and Gusev 2019): chances in
 // proportion to the size of a row's slope, so that the sums of a node vary least; a row stands for
 // the inverse of its chance. Chances are compared with numbers that depend on seed, round and row
 // alone.
@@ -13,8 +13,8 @@
 #include <cmath>
 #include <vector>
 
-#include "../philox.hpp"
-#include "../types.hpp"
+#include "base/philox.hpp"
+#include "base/types.hpp"
 
 namespace treewright::boost {
 
@@ -45,7 +45,8 @@ struct RowSample {
 };
 
 // `size` of each row's slope: |gradient| for GOSS, the root of gradient² and hessian² for MVS.
-inline RowSample draw_rows(const SamplingParams& p, i64 round, i64 n_rows, const std::vector<double>& size) {
+inline RowSample draw_rows(const SamplingParams& p, i64 round, i64 n_rows,
+                           const std::vector<double>& size) {
   RowSample out;
   auto add = [&](i64 row, double factor) {
     out.rows.push_back(static_cast<u32>(row));
@@ -56,17 +57,21 @@ inline RowSample draw_rows(const SamplingParams& p, i64 round, i64 n_rows, const
       if (row_chance(p.seed, round, i) < p.share) add(i, 1);
     }
   } else if (p.kind == SamplingKind::goss) {
-    const i64 n_top = std::min(n_rows, static_cast<i64>(std::llround(p.top_share * static_cast<double>(n_rows))));
+    const i64 n_top =
+        std::min(n_rows, static_cast<i64>(std::llround(p.top_share * static_cast<double>(n_rows))));
     double least = kInf;
     if (n_top > 0) {
       std::vector<double> sorted = size;
-      std::nth_element(sorted.begin(), sorted.begin() + (n_top - 1), sorted.end(), std::greater<>());
+      std::nth_element(sorted.begin(), sorted.begin() + (n_top - 1), sorted.end(),
+                       std::greater<>());
       least = sorted[n_top - 1];
     }
     const double chance = (p.share - p.top_share) / (1 - p.top_share);
     for (i64 i = 0; i < n_rows; ++i) {
-      if (size[i] >= least) add(i, 1);
-      else if (row_chance(p.seed, round, i) < chance) add(i, 1 / chance);
+      if (size[i] >= least)
+        add(i, 1);
+      else if (row_chance(p.seed, round, i) < chance)
+        add(i, 1 / chance);
     }
   } else {
     // The bound above which a row is certain, so that chances add up to the share.
@@ -77,7 +82,8 @@ inline RowSample draw_rows(const SamplingParams& p, i64 round, i64 n_rows, const
     const double wanted = p.share * static_cast<double>(n_rows);
     i64 n_certain = 0;
     double bound = wanted > 0 ? rest / wanted : kInf;
-    while (n_certain < n_rows && sorted[n_certain] > bound && wanted - static_cast<double>(n_certain) > 1) {
+    while (n_certain < n_rows && sorted[n_certain] > bound &&
+           wanted - static_cast<double>(n_certain) > 1) {
       rest -= sorted[n_certain++];
       bound = rest / (wanted - static_cast<double>(n_certain));
     }

@@ -1,11 +1,11 @@
 // The best split of a node, from its histogram.
 //
-// With sums of gradients G and hessians H, and l1 taken off |G|, a leaf is worth ½ G² / (H + l2) and
-// its value is −G / (H + l2) (Friedman 2001, Chen and Guestrin 2016). A split gains what its two
-// children are worth above their parent. Ordered features are cut between bins, gaps tried on both
-// sides; nominal ones have their categories (gaps are one of them) ordered by G / (H + smoothing) and
-// cut in that order (Fisher 1958), with an l2 of their own against the chance that many categories
-// give. Candidates are compared in the order feature, cut, gaps left before right.
+// With sums of gradients G and hessians H, and l1 taken off |G|, a leaf is worth ½ G² / (H + l2)
+// and its value is −G / (H + l2) (Friedman 2001, Chen and Guestrin 2016). A split gains what its
+// two children are worth above their parent. Ordered features are cut between bins, gaps tried on
+// both sides; nominal ones have their categories (gaps are one of them) ordered by G / (H +
+// smoothing) and cut in that order (Fisher 1958), with an l2 of their own against the chance that
+// many categories give. Candidates are compared in the order feature, cut, gaps left before right.
 //
 // Twin: treewright.kernels.reference.boosting.
 #pragma once
@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "../binned/histogram.hpp"
-#include "params.hpp"
+#include "binned/histogram.hpp"
+#include "boost/params.hpp"
 
 namespace treewright::boost {
 
@@ -42,7 +42,9 @@ template <class Sum>
 class SplitSearch {
  public:
   SplitSearch(const Bins& bins, const GrowParams& params, const Units& units)
-      : bins_(bins), p_(params), units_(units),
+      : bins_(bins),
+        p_(params),
+        units_(units),
         is_free_(params.monotonic.empty() && params.max_step <= 0) {}
 
   // The best split by feature f of a node that sums up to `total`, if it beats `best`.
@@ -171,7 +173,8 @@ class SplitSearch {
     i64 n_left = 0;
     for (i64 i = 0; i < n_seen; ++i) {
       best.seen.add(order_[i].bin);
-      if (i <= first) best.left.add(order_[i].bin), n_left += units_.read(bin[order_[i].bin]).n_rows;
+      if (i <= first)
+        best.left.add(order_[i].bin), n_left += units_.read(bin[order_[i].bin]).n_rows;
     }
     best.gap_left = gap.n_rows ? best.left.has(n) : 2 * n_left >= units_.read(total).n_rows;
     if (best.gap_left) {

@@ -4,7 +4,7 @@
 // features are ordered by the sums over all leaves.
 #pragma once
 
-#include "split_search.hpp"
+#include "boost/split_search.hpp"
 
 namespace treewright::boost {
 
@@ -36,7 +36,8 @@ class LevelSearch {
         const Moments m = units_.read(sums_[b]);
         return m.gradient / (m.hessian + p_.nominal_smoothing);
       };
-      std::stable_sort(order_.begin(), order_.end(), [&](i32 a, i32 b) { return rate(a) < rate(b); });
+      std::stable_sort(order_.begin(), order_.end(),
+                       [&](i32 a, i32 b) { return rate(a) < rate(b); });
     }
     const double l2 = p_.l2 + (is_nominal && order_.size() > 2 ? p_.nominal_l2 : 0.0);
     const bool both = !is_nominal && n_gaps;
@@ -84,8 +85,9 @@ class LevelSearch {
       const Moments left = units_.read(below), right = units_.read(leaf.total - below);
       if (!one_.is_allowed(left) || !one_.is_allowed(right)) continue;
       const bool is_bound = !one_.keeps_order(f, left, right, leaf.range);
-      gains_[i] += is_bound ? -kInf
-                            : one_.worth(left, leaf.range, l2) + one_.worth(right, leaf.range, l2) - parent;
+      gains_[i] +=
+          is_bound ? -kInf
+                   : one_.worth(left, leaf.range, l2) + one_.worth(right, leaf.range, l2) - parent;
     }
   }
 

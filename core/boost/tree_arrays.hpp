@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "../binned/bins.hpp"
-#include "params.hpp"
+#include "binned/bins.hpp"
+#include "boost/params.hpp"
 
 namespace treewright::boost {
 

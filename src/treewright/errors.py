@@ -14,11 +14,16 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── ExtraColumnsWarning            columns that training did not have were ignored
     ├── FewTreesWarning                too few trees to tell a variance from noise
     ├── OutOfBagWarning                rows that every member of an ensemble saw
+    ├── PrecisionWarning               integers too large to be told apart as floats
+    ├── SuspectColumnWarning           text that is nearly all numbers, or nearly all different
+    ├── UnseenCategoriesWarning        many rows with categories that training did not have
     ├── WeakMemberWarning              a first member that is no better than chance was not boosted
     └── ConversionWarning              a column was turned into another kind (dates)
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 __all__ = [
     "CellTypeError",
@@ -30,11 +35,33 @@ __all__ = [
     "ModelFileError",
     "OutOfBagWarning",
     "ParameterError",
+    "PrecisionWarning",
     "SchemaError",
+    "SuspectColumnWarning",
     "TreewrightError",
     "TreewrightWarning",
+    "UnseenCategoriesWarning",
     "WeakMemberWarning",
+    "suggest",
 ]
+
+
+def suggest(name: str, names: Sequence[str]) -> str:
+    """The way out after an unknown name: those that come close, else the first few.
+
+    Examples
+    --------
+    >>> suggest("max_dept", ["max_depth", "criterion"])
+    " Did you mean 'max_depth'?"
+    """
+    from difflib import get_close_matches
+
+    by_lower = {known.lower(): known for known in names}
+    close = [by_lower[match] for match in get_close_matches(name.lower(), by_lower)]
+    if close:
+        return f" Did you mean {' or '.join(repr(match) for match in close)}?"
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return f" There are {', '.join(names[:12])}{more}."
 
 
 class TreewrightError(Exception):
@@ -79,6 +106,18 @@ class FewTreesWarning(TreewrightWarning):
 
 class OutOfBagWarning(TreewrightWarning):
     """Rows without an out-of-bag answer; more members leave each row out some time."""
+
+
+class PrecisionWarning(TreewrightWarning):
+    """Integers beyond 2**53, of which neighbours become equal; subtract an offset."""
+
+
+class SuspectColumnWarning(TreewrightWarning):
+    """A column is probably not what its type says: numbers with a stray word, or identifiers."""
+
+
+class UnseenCategoriesWarning(TreewrightWarning):
+    """Many rows have categories that training did not have, and count as gaps there."""
 
 
 class WeakMemberWarning(TreewrightWarning):

@@ -198,7 +198,8 @@ def prune(
         errors = _cross_validate(estimator, sequence, training, progress)
         table = CpTable.from_sequence(sequence, errors)
         alpha = table.best(estimator.rule).cp * abs(sequence.root_risk)
-    return Pruned(prune_sequence(tree, sequence, alpha), table, alpha)
+    is_priced = tree.stopping is not None and tree.stopping.leaf_price >= 0
+    return Pruned(prune_sequence(tree, sequence, alpha, is_priced=is_priced), table, alpha)
 
 
 def complexity_table(estimator: Any, tree: Tree, training: Training | None = None) -> CpTable:
@@ -253,6 +254,7 @@ def leaf_price(estimator: Any, training: Training) -> float:
     if (
         strength in ("cv", 0.0)
         or estimator.pruning_risk != "error"
+        or getattr(estimator, "min_significance", None) is not None
         or getattr(estimator, "max_leaf_nodes", None) is not None
         or row_of(getattr(estimator, "criterion", None)).loss is not None
     ):

@@ -1,7 +1,7 @@
 """What C5.0 does to a grown tree: local pruning, global pruning, pooled leaves.
 
 Local pruning is that of C4.5 with other rules about raising, and by cost where errors have prices
-(``core/error_based.hpp``). Global
+(``core/prune/error_based.hpp``). Global
 pruning then takes away the subtrees that save the fewest training errors per leaf, all of the
 weakest at once, until one standard error of the tree's training errors is used up. Sibling leaves
 of one class become one leaf.
@@ -133,6 +133,7 @@ def _merged(tree: Tree, stands_for: NDArray[np.int64], stays: NDArray[np.bool_])
         gain=tree.gain[stays],
         extras={name: column[stays] for name, column in tree.extras.items()},
         pruning_log=_renumbered_log(tree, stands_for, new_id),
+        stopping=tree.stopping,
         **sums,
     )
     alone = merged.n_children == 1

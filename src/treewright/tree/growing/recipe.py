@@ -5,7 +5,8 @@ is described by the estimator. A recipe holds plain values only; it is checked w
 made, at the estimator.
 
 A growth parameter is one field of :class:`Recipe`, with the name and the form in which the core
-reads it (``core/bind``). An estimator whose parameter has the name of a field hands it on.
+reads it (``core/base/parameters.inc``). An estimator whose parameter has the name of a field hands
+it on.
 """
 
 from __future__ import annotations
@@ -120,6 +121,9 @@ class Recipe:
         Least weight of a leaf, in units of ``sample_weight``.
     min_gain
         Least weighted impurity decrease, relative to the total weight.
+    min_significance
+        Largest p-value of the test of independence of target and branch at which a split is
+        made; None for no test.
     leaf_price
         Splits that do not lower the risk (share of the total) by more than this per leaf are
         not grown, as weakest-link pruning would cut them again; below 0 all are.
@@ -172,6 +176,7 @@ class Recipe:
     min_samples_leaf: int = _read_as(1, min_leaf=int)
     min_weight_leaf: float = _read_as(0.0, min_weight_leaf=float)
     min_gain: float = _read_as(0.0, min_gain=float)
+    min_significance: float | None = None
     leaf_price: float = _read_as(-1.0, leaf_price=float)
     slack: float = _read_as(0.0, slack=float)
     pure_share: float = _read_as(0.0, pure_share=float)
