@@ -10,8 +10,8 @@ from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.datasets import load_cheat
 from treewright.errors import ParameterError
-from treewright.tree.grow import candidates
-from treewright.tree.recipe import Recipe
+from treewright.tree.growing.grow import candidates
+from treewright.tree.growing.recipe import Recipe
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treewright as tw
 from tests.contract.estimators import mixed_columns, target_for
-from treewright.ensembles._bodies import Models, Trees
+from treewright.ensembles.members.bodies import Models, Trees
 from treewright.errors import ParameterError
 
 

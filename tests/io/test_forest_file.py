@@ -11,8 +11,8 @@ from tests.kernels.forest_problems import FOUR, NUMBER, mixed_problem, plain_pro
 from tests.kernels.test_forest import same_arrays
 from treewright.errors import TreewrightError
 from treewright.io._structures import _build_forest, _take_forest_apart
-from treewright.tree.forest import Forest, ForestPlan, Sampling, grow_forest
-from treewright.tree.recipe import Recipe
+from treewright.tree.forest.grow import Forest, ForestPlan, Sampling, grow_forest
+from treewright.tree.growing.recipe import Recipe
 
 
 def forest_of(problem: Any, target: Any) -> Forest:

@@ -19,8 +19,8 @@ from treewright.kernels.reference.split_search import (
     is_admissible,
     is_gap,
 )
-from treewright.tree.grow import candidates
-from treewright.tree.recipe import ClassCosts, Recipe
+from treewright.tree.growing.grow import candidates
+from treewright.tree.growing.recipe import ClassCosts, Recipe
 from treewright.tree.split import SplitKind
 
 CLASS_CRITERIA = ("gini", "entropy", "error")

@@ -12,11 +12,11 @@ from treewright.data.schema import Target
 from treewright.kernels import error_based as compiled
 from treewright.kernels.reference import c50 as twin
 from treewright.kernels.reference.error_based import C50, Part, prune
-from treewright.learners._c50_tree import Cases, TreeSettings, build_tree, tree_recipe
+from treewright.learners._c50.tree import Cases, TreeSettings, build_tree, tree_recipe
 from treewright.pruning._c50 import Prices
 from treewright.pruning._error_based import error_rules
-from treewright.tree.grow import grow
-from treewright.tree.recipe import Recipe
+from treewright.tree.growing.grow import grow
+from treewright.tree.growing.recipe import Recipe
 from treewright.tree.tree import Tree
 
 

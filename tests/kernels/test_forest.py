@@ -25,15 +25,15 @@ from treewright.data.table import Table
 from treewright.errors import ParameterError
 from treewright.kernels.forest import draw_sample
 from treewright.kernels.reference import forest as reference
-from treewright.tree.forest import (
+from treewright.tree.forest.grow import (
     ForestPlan,
     Sampling,
     _grow_in_core,
     _grow_one_by_one,
     grow_forest,
 )
+from treewright.tree.growing.recipe import Recipe
 from treewright.tree.predict import apply as route
-from treewright.tree.recipe import Recipe
 
 
 def same_trees(a: Any, b: Any) -> None:

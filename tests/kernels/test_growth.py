@@ -20,9 +20,9 @@ from treewright.data.schema import Target
 from treewright.kernels.reference import growth
 from treewright.kernels.reference.predict import branch, read_row
 from treewright.kernels.reference.split_search import gain
-from treewright.tree.grow import grow
+from treewright.tree.growing.grow import grow
+from treewright.tree.growing.recipe import Recipe
 from treewright.tree.predict import decision_path
-from treewright.tree.recipe import Recipe
 from treewright.tree.split import SPLIT_DTYPES
 from treewright.tree.tree import TREE_DTYPES
 

@@ -11,8 +11,8 @@ from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.kernels.reference.quinlan import best_cut, best_test, multiway_test
 from treewright.kernels.reference.quinlan_groups import group_categories
-from treewright.tree.grow import grow
-from treewright.tree.recipe import QuinlanRules, Recipe
+from treewright.tree.growing.grow import grow
+from treewright.tree.growing.recipe import QuinlanRules, Recipe
 
 
 def recipe(**rules) -> Recipe:

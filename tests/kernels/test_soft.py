@@ -8,8 +8,8 @@ import pytest
 from treewright import C50Classifier
 from treewright.kernels import soft as compiled
 from treewright.kernels.reference import soft as twin
-from treewright.learners._c50_soft import soft_values
-from treewright.learners._c50_votes import leaf_probability
+from treewright.learners._c50.soft import soft_values
+from treewright.learners._c50.votes import leaf_probability
 
 
 def sample(seed: int, n: int = 260):

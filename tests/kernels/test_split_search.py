@@ -17,8 +17,8 @@ from tests.kernels.search_problems import (
 )
 from treewright.data.schema import Target
 from treewright.kernels.reference.split_search import best_way
-from treewright.tree.grow import candidates, grow
-from treewright.tree.recipe import ClassCosts, Recipe
+from treewright.tree.growing.grow import candidates, grow
+from treewright.tree.growing.recipe import ClassCosts, Recipe
 
 
 @pytest.mark.parametrize("criterion", [*CLASS_CRITERIA, "generalized_gini", *NUMBER_CRITERIA])

@@ -16,8 +16,8 @@ import numpy as np
 from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.kernels.reference.split_search import Rows, gain
-from treewright.tree.grow import candidates
-from treewright.tree.recipe import Recipe
+from treewright.tree.growing.grow import candidates
+from treewright.tree.growing.recipe import Recipe
 
 TIE = 1e-9
 CRITERIA = {"log_loss": "entropy"}

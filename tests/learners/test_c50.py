@@ -13,9 +13,9 @@ from treewright import C50Classifier
 from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.errors import ParameterError
-from treewright.learners._c50_boosting import boost, reweight
-from treewright.learners._c50_tree import Cases
-from treewright.learners._c50_votes import leaf_probability
+from treewright.learners._c50.boosting import boost, reweight
+from treewright.learners._c50.tree import Cases
+from treewright.learners._c50.votes import leaf_probability
 from treewright.pruning._c50 import pool_leaves, prune_globally
 from treewright.rules import RuleSet
 

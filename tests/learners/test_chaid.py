@@ -505,7 +505,7 @@ def test_a_trace_below_the_root_uses_the_bins_of_the_tree():
 
 
 def test_a_chooser_that_proposes_no_feature_of_the_table_is_refused():
-    from treewright.tree.choosing import ProposedSplit
+    from treewright.tree.growing.choosing import ProposedSplit
 
     model = CHAIDClassifier()
     training = model._encode(model._validate({"x": ["a", "b"] * 20}, ["u", "v"] * 20, None))

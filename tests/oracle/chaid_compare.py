@@ -23,7 +23,7 @@ from treewright import CHAIDClassifier
 from treewright.kernels.reference.measures import p_value
 from treewright.kernels.reference.merge import Merger, Rules
 from treewright.learners._chaid.multipliers import log_multiplier
-from treewright.tree.choosing import GrowingNode
+from treewright.tree.growing.choosing import GrowingNode
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {"min_prob": 0.01},

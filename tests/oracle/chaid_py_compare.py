@@ -17,7 +17,7 @@ import pandas as pd
 from tests.oracle.recorded import load_runs
 from treewright import CHAIDClassifier
 from treewright.kernels.reference.merge import Merger, Rules
-from treewright.tree.choosing import GrowingNode, ProposedSplit
+from treewright.tree.growing.choosing import GrowingNode, ProposedSplit
 
 EQUAL = "equal"
 ABOVE_ALPHA = "split above alpha"

@@ -19,9 +19,9 @@ from unittest.mock import patch
 import numpy as np
 
 from tests.oracle.ctree_compare import Case, recorded_split
-from treewright.learners import _inference
-from treewright.learners._stand_ins import find_surrogates
-from treewright.tree.choosing import GrowingNode, ProposedSplit, ProposedSurrogate
+from treewright.learners._ctree import chooser as _inference
+from treewright.learners._ctree.surrogates import find_surrogates
+from treewright.tree.growing.choosing import GrowingNode, ProposedSplit, ProposedSurrogate
 
 
 @dataclass(frozen=True)

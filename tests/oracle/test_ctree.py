@@ -24,7 +24,7 @@ from tests.oracle.ctree_compare import (
 )
 from tests.oracle.ctree_surrogates import as_recorded, partykit_surrogates
 from tests.oracle.recorded import Recorded, load_data, load_recorded, load_small, recorded_datasets
-from treewright.learners import _inference
+from treewright.learners._ctree import chooser as _inference
 
 IN_REPOSITORY = ["iris", "titanic", "hitters"]
 

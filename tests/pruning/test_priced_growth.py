@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from treewright import CARTClassifier, CARTRegressor
-from treewright.learners import _recipe
+from treewright.estimator import recipe as _recipe
 
 
 def problem(seed, n_rows, n_classes):

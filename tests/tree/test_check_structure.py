@@ -26,7 +26,7 @@ from tests.tree.builders import (
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.tree.check import check_structure
-from treewright.tree.paths import trace_values
+from treewright.tree.show.paths import trace_values
 from treewright.tree.split import SPLIT_DTYPES
 from treewright.tree.tree import TREE_DTYPES, Tree
 

@@ -15,10 +15,10 @@ from treewright.data.encode import encode
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError, ParameterError
 from treewright.tree.check import check_structure
-from treewright.tree.choosing import GrowingNode, NoSplit, ProposedSplit, ProposedSurrogate
-from treewright.tree.grow import grow
+from treewright.tree.growing.choosing import GrowingNode, NoSplit, ProposedSplit, ProposedSurrogate
+from treewright.tree.growing.grow import grow
+from treewright.tree.growing.recipe import Recipe
 from treewright.tree.node_tests import NodeTests
-from treewright.tree.recipe import Recipe
 from treewright.tree.tree import Tree
 
 

@@ -10,19 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
 
-from treewright.base import TreeEstimator
 from treewright.data.encode import encode
 from treewright.data.weights import check_lengths
-from treewright.ensembles._bodies import take_rows
-from treewright.ensembles._draws import ALL, DISTINCT_SHARE, Draws, FeatureDraws, row_sampling
 from treewright.ensembles._ensemble import Ensemble, Material, Plan
-from treewright.ensembles._insights import Insights
-from treewright.ensembles._members import EngineGrower, Grower, ModelGrower, TreeGrower
-from treewright.ensembles._views import TreeViews
+from treewright.ensembles.insights.methods import Insights
+from treewright.ensembles.members.bodies import take_rows
+from treewright.ensembles.members.draws import (
+    ALL,
+    DISTINCT_SHARE,
+    Draws,
+    FeatureDraws,
+    row_sampling,
+)
+from treewright.ensembles.members.growers import EngineGrower, Grower, ModelGrower, TreeGrower
+from treewright.ensembles.members.views import TreeViews
 from treewright.errors import ParameterError
-from treewright.learners._parameters import check_parameters
-from treewright.learners._tasks import ClassificationMixin, RegressionMixin
-from treewright.learners._training import check_sample, threads
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.parameters import check_parameters
+from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
+from treewright.estimator.training import check_sample, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:
@@ -31,8 +37,8 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from treewright.data.table import Table
-    from treewright.ensembles._bodies import Body
-    from treewright.ensembles._oob import OobSums
+    from treewright.ensembles.insights.out_of_bag import OobSums
+    from treewright.ensembles.members.bodies import Body
 
 __all__ = ["BaggingEstimator", "Switches", "is_plain_cart", "is_plain_tree", "switches"]
 
@@ -242,7 +248,7 @@ class BaggingEstimator(Insights, Ensemble):
         return rows
 
     def _views(self, body: Body) -> Sequence[Any]:
-        from treewright.ensembles._bodies import Models
+        from treewright.ensembles.members.bodies import Models
 
         if isinstance(body, Models):
             return body.models

@@ -19,16 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 from treewright.data.encode import encode
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
-from treewright.ensembles._bodies import Answer, Body, Models, Trees
-from treewright.ensembles._draws import Draws, FeatureDraws
 from treewright.ensembles._files import body_of, body_state, draws_of, draws_state
-from treewright.ensembles._members import Grower
-from treewright.ensembles._oob import OobErrorPath, OobSums, check_left_out, is_flat
+from treewright.ensembles.insights.out_of_bag import OobErrorPath, OobSums, check_left_out, is_flat
+from treewright.ensembles.members.bodies import Answer, Body, Models, Trees
+from treewright.ensembles.members.draws import Draws, FeatureDraws
+from treewright.ensembles.members.growers import Grower
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.learners._progress import Followed, Progress, reported
-from treewright.learners._scikit import TableInputMixin
-from treewright.learners._training import Training, drawn_seed, threads
-from treewright.tree.tables import text_table
+from treewright.estimator.progress import Followed, Progress, reported
+from treewright.estimator.scikit import TableInputMixin
+from treewright.estimator.training import Training, drawn_seed, threads
+from treewright.tree.show.tables import text_table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Schema
-from treewright.ensembles._bodies import Body, Models, Trees
-from treewright.ensembles._distribution import LeafTargets
-from treewright.ensembles._draws import Draws, FeatureDraws
+from treewright.ensembles.insights.distribution import LeafTargets
+from treewright.ensembles.members.bodies import Body, Models, Trees
+from treewright.ensembles.members.draws import Draws, FeatureDraws
 from treewright.errors import ModelFileError
-from treewright.tree.forest import Forest, Sampling
+from treewright.tree.forest.grow import Forest, Sampling
 
 __all__ = ["body_of", "body_state", "draws_of", "draws_state", "targets_of", "targets_state"]
 

@@ -14,20 +14,20 @@ from treewright.data.encode import encode
 from treewright.data.table import Table
 from treewright.data.weights import check_lengths
 from treewright.ensembles._bagged import is_plain_cart, is_plain_tree
-from treewright.ensembles._draws import ALL, Draws, FeatureDraws, row_sampling
 from treewright.ensembles._ensemble import Ensemble, Material, Plan
-from treewright.ensembles._insights import Insights
-from treewright.ensembles._members import EngineGrower, Grower, PrunedGrower, TreeGrower
-from treewright.ensembles._views import TreeViews
+from treewright.ensembles.insights.methods import Insights
+from treewright.ensembles.members.draws import ALL, Draws, FeatureDraws, row_sampling
+from treewright.ensembles.members.growers import EngineGrower, Grower, PrunedGrower, TreeGrower
+from treewright.ensembles.members.views import TreeViews
 from treewright.errors import ParameterError
-from treewright.learners._parameters import check_parameters
-from treewright.learners._training import check_sample, threads
+from treewright.estimator.parameters import check_parameters
+from treewright.estimator.training import check_sample, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
-from treewright.tree.forest import Sampling
-from treewright.tree.stopping import features_per_node
+from treewright.tree.forest.grow import Sampling
+from treewright.tree.growing.stopping import features_per_node
 
 if TYPE_CHECKING:
-    from treewright.ensembles._bodies import Body
+    from treewright.ensembles.members.bodies import Body
 
 __all__ = ["ForestEstimator"]
 

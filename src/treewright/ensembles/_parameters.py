@@ -6,7 +6,7 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
-from treewright.learners._parameters import PARAMETERS, Parameter, options
+from treewright.estimator.parameters import PARAMETERS, Parameter, options
 
 __all__ = ["BAGGING", "CLASSES", "FOREST", "NUMBERS"]
 

@@ -13,16 +13,16 @@ from treewright.data.schema import Target
 from treewright.data.target import class_codes, numeric_target
 from treewright.ensembles._ensemble import Material
 from treewright.ensembles._files import optional_floats
-from treewright.ensembles._oob import OobSums
+from treewright.ensembles.insights.out_of_bag import OobSums
 from treewright.errors import DataError, ModelFileError
-from treewright.learners._costs import class_weights
-from treewright.learners._scikit import LogProbabilityMixin
-from treewright.learners._training import Sample, threads
+from treewright.estimator.costs import class_weights
+from treewright.estimator.scikit import LogProbabilityMixin
+from treewright.estimator.training import Sample, threads
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from treewright.ensembles._bodies import Answer
+    from treewright.ensembles.members.bodies import Answer
 
 __all__ = ["EnsembleClassifierMixin", "EnsembleRegressorMixin"]
 

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from treewright.ensembles._bagged import BaggingEstimator
 from treewright.ensembles._parameters import BAGGING
 from treewright.ensembles._tasks import EnsembleClassifierMixin, EnsembleRegressorMixin
-from treewright.learners._parameters import keep, parameters
+from treewright.estimator.parameters import keep, parameters
 
 if TYPE_CHECKING:
-    from treewright.ensembles._bodies import Answer
+    from treewright.ensembles.members.bodies import Answer
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
 

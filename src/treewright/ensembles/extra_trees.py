@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import ArrayLike
 
 from treewright.ensembles._forest import ForestEstimator
-from treewright.ensembles._numbers import NumberForestMixin
 from treewright.ensembles._parameters import CLASSES, FOREST, NUMBERS
 from treewright.ensembles._tasks import EnsembleClassifierMixin, EnsembleRegressorMixin
-from treewright.learners._parameters import keep, parameters
-from treewright.tree.recipe import Missing
+from treewright.ensembles.insights.numbers import NumberForestMixin
+from treewright.estimator.parameters import keep, parameters
+from treewright.tree.growing.recipe import Missing
 
 if TYPE_CHECKING:
-    from treewright.ensembles._bodies import Answer
+    from treewright.ensembles.members.bodies import Answer
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 

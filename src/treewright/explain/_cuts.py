@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Feature
 from treewright.errors import ParameterError
-from treewright.tree.tables import as_frame, html_table, significant, text_table
-from treewright.tree.values import class_nodes
+from treewright.tree.growing.values import class_nodes
+from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 
 if TYPE_CHECKING:
-    from treewright.learners._training import Training
+    from treewright.estimator.training import Training
 
 __all__ = ["Cuts", "score_cuts"]
 

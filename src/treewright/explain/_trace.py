@@ -20,13 +20,13 @@ from treewright.data.table import Table
 from treewright.errors import ParameterError
 from treewright.explain._cuts import Cuts, score_cuts
 from treewright.tree.conditions import branch_conditions, surrogate_conditions
-from treewright.tree.describe import Wording
-from treewright.tree.grow import candidates as search
+from treewright.tree.growing.grow import candidates as search
 from treewright.tree.predict import node_values
-from treewright.tree.tables import as_frame, html_table, text_table
+from treewright.tree.show.describe import Wording
+from treewright.tree.show.tables import as_frame, html_table, text_table
 
 if TYPE_CHECKING:
-    from treewright.learners._training import Training
+    from treewright.estimator.training import Training
     from treewright.tree.tree import Tree
 
 __all__ = ["Candidate", "Surrogate", "Trace", "trace"]

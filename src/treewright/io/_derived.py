@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema
 from treewright.io._narrow import require
-from treewright.tree.values import class_nodes, label_empty
+from treewright.tree.growing.values import class_nodes, label_empty
 
 __all__ = ["RULES", "Shape", "apply_rule", "rule_for"]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema
 from treewright.io._derived import RULES, Shape, apply_rule, rule_for
 from treewright.io._narrow import narrow, require, widened
-from treewright.tree.forest import Forest
+from treewright.tree.forest.grow import Forest
 from treewright.tree.split import SplitKind, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
 

@@ -22,10 +22,10 @@ from treewright.io._values import Structure
 from treewright.rules import RuleSet
 from treewright.rules._serialize import body_from_dict, body_to_dict
 from treewright.tree.check import check_schema, check_structure
-from treewright.tree.forest import Forest
-from treewright.tree.forest_check import check_forest
+from treewright.tree.forest.check import check_forest
+from treewright.tree.forest.grow import Forest
+from treewright.tree.growing.recipe import ClassCosts
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
-from treewright.tree.recipe import ClassCosts
 from treewright.tree.split import SPLIT_DTYPES, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from treewright.learners._training import Training
+from treewright.estimator.training import Training
 from treewright.pruning._error_based import send_down
 from treewright.tree.predict import node_values
 from treewright.tree.tree import Tree

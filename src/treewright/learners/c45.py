@@ -24,20 +24,20 @@ from typing import Any, ClassVar, Literal
 
 from sklearn.utils._param_validation import Interval
 
-from treewright.base import TreeEstimator
 from treewright.errors import ParameterError
-from treewright.learners._parameters import Parameter, keep, options, parameters
-from treewright.learners._progress import Progress
-from treewright.learners._pruning import Pruned
-from treewright.learners._tasks import ClassificationMixin
-from treewright.learners._training import Sample, Training
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.progress import Progress
+from treewright.estimator.pruning import Pruned
+from treewright.estimator.tasks import ClassificationMixin
+from treewright.estimator.training import Sample, Training
 from treewright.learners._windowing import best_of_windows
 from treewright.pruning._error_based import (
     collapse_training_errors,
     error_rules,
     prune_table,
 )
-from treewright.tree.recipe import QuinlanRules, Recipe
+from treewright.tree.growing.recipe import QuinlanRules, Recipe
 from treewright.tree.tree import Tree
 
 __all__ = ["C45Classifier"]

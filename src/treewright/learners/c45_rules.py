@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from treewright.base import TreeEstimator
 from treewright.errors import ModelFileError
-from treewright.learners._parameters import Parameter, keep, options, parameters
-from treewright.learners._pruning import Pruned
-from treewright.learners._tasks import ClassificationMixin
-from treewright.learners._training import Training, threads
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.pruning import Pruned
+from treewright.estimator.tasks import ClassificationMixin
+from treewright.estimator.training import Training, threads
 from treewright.learners.c45 import C45Classifier
 from treewright.pruning._error_based import error_rules
 from treewright.rules import RuleSet
@@ -38,8 +38,8 @@ from treewright.rules._learn import learn_rules
 if TYPE_CHECKING:
     from typing import Self
 
-    from treewright.learners._progress import Progress
-    from treewright.tree.recipe import Recipe
+    from treewright.estimator.progress import Progress
+    from treewright.tree.growing.recipe import Recipe
     from treewright.tree.tree import Tree
 
 __all__ = ["C45Rules"]

@@ -22,20 +22,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval
 
-from treewright.base import TreeEstimator
 from treewright.errors import ModelFileError, ParameterError
-from treewright.learners._c50_model import Learned, learn, probability
-from treewright.learners._c50_summary import summary
-from treewright.learners._c50_tree import TreeSettings, tree_recipe
-from treewright.learners._c50_winnow import Winnowed
-from treewright.learners._costs import expected_cost_labels
-from treewright.learners._parameters import Parameter, keep, parameters
-from treewright.learners._progress import reported
-from treewright.learners._pruning import Pruned
-from treewright.learners._tasks import ClassificationMixin
-from treewright.learners._training import Sample, Training, threads
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.costs import expected_cost_labels
+from treewright.estimator.parameters import Parameter, keep, parameters
+from treewright.estimator.progress import reported
+from treewright.estimator.pruning import Pruned
+from treewright.estimator.tasks import ClassificationMixin
+from treewright.estimator.training import Sample, Training, threads
+from treewright.learners._c50.model import Learned, learn, probability
+from treewright.learners._c50.summary import summary
+from treewright.learners._c50.tree import TreeSettings, tree_recipe
+from treewright.learners._c50.winnow import Winnowed
 from treewright.rules import RuleSet
-from treewright.tree.recipe import Recipe
+from treewright.tree.growing.recipe import Recipe
 from treewright.tree.tree import Tree
 
 __all__ = ["C50Classifier"]

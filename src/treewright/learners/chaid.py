@@ -25,20 +25,20 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from treewright.base import TreeEstimator
 from treewright.errors import DataError
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
+from treewright.estimator.training import Sample, Training
 from treewright.learners._chaid.recipe import as_frequencies, chaid_recipe
-from treewright.learners._parameters import Parameter, keep, options, parameters
-from treewright.learners._tasks import ClassificationMixin, RegressionMixin
-from treewright.learners._training import Sample, Training
-from treewright.tree.recipe import Recipe
+from treewright.tree.growing.recipe import Recipe
 from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from treewright.data.table import Table
-    from treewright.learners._progress import Progress
+    from treewright.estimator.progress import Progress
 
 __all__ = ["CHAIDClassifier", "CHAIDRegressor"]
 

@@ -24,20 +24,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from treewright.base import TreeEstimator
-from treewright.learners._ctree_parameters import (
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.parameters import keep, parameters
+from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
+from treewright.estimator.training import Training, threads
+from treewright.learners._ctree.chooser import Adjust, ConditionalInference, Settings
+from treewright.learners._ctree.parameters import (
     OWN,
     check_resampling,
     check_surrogates,
     read_scores,
 )
-from treewright.learners._inference import Adjust, ConditionalInference, Settings
-from treewright.learners._parameters import keep, parameters
-from treewright.learners._tasks import ClassificationMixin, RegressionMixin
-from treewright.learners._training import Training, threads
+from treewright.tree.growing.recipe import Recipe
+from treewright.tree.growing.stopping import features_per_node
 from treewright.tree.node_tests import NodeTestTable
-from treewright.tree.recipe import Recipe
-from treewright.tree.stopping import features_per_node
 from treewright.tree.tree import Tree
 
 __all__ = ["CTreeClassifier", "CTreeRegressor"]

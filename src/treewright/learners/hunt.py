@@ -31,13 +31,13 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from treewright.base import TreeEstimator
 from treewright.errors import ParameterError
-from treewright.learners._parameters import Parameter, keep, options, parameters
-from treewright.learners._recipe import make_recipe
-from treewright.learners._tasks import ClassificationMixin, RegressionMixin
-from treewright.learners._training import Training
-from treewright.tree.recipe import Missing, Recipe
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.recipe import make_recipe
+from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
+from treewright.estimator.training import Training
+from treewright.tree.growing.recipe import Missing, Recipe
 from treewright.tree.tree import Tree
 
 __all__ = ["HuntClassifier", "HuntRegressor"]

@@ -26,19 +26,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from treewright.base import TreeEstimator
 from treewright.data.binning import BINNINGS, bin_table, table_edges
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.learners._parameters import Parameter, keep, options, parameters
-from treewright.learners._tasks import ClassificationMixin
-from treewright.learners._training import Sample, Training
+from treewright.estimator.base import TreeEstimator
+from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.tasks import ClassificationMixin
+from treewright.estimator.training import Sample, Training
 from treewright.tree.binned import unbin
-from treewright.tree.recipe import Recipe
-from treewright.tree.stopping import samples_to_split
+from treewright.tree.growing.recipe import Recipe
+from treewright.tree.growing.stopping import samples_to_split
 from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from treewright.learners._progress import Progress
+    from treewright.estimator.progress import Progress
 
 __all__ = ["ID3Classifier"]
 

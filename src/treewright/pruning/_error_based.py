@@ -25,9 +25,9 @@ from scipy.special import ndtri
 from treewright.errors import ParameterError
 from treewright.kernels.error_based import collapsible
 from treewright.kernels.error_based import error_based as _error_based
+from treewright.tree.growing.values import class_nodes, label_empty
 from treewright.tree.split import GAP_STOP, Splits
 from treewright.tree.tree import EMPTY_PROBABILITY, Tree
-from treewright.tree.values import class_nodes, label_empty
 
 if TYPE_CHECKING:
     from treewright.data.table import Table

@@ -12,7 +12,7 @@ from treewright.errors import ParameterError
 from treewright.pruning._choice import Choice, choose_row
 from treewright.pruning._cross_validation import CrossValidatedErrors
 from treewright.pruning._sequence import PruningSequence, Risk, pruning_sequence
-from treewright.tree.tables import as_frame, html_table, significant, text_table
+from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 from treewright.tree.tree import Tree
 
 __all__ = ["CostComplexityPath", "cost_complexity_path"]

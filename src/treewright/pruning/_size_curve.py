@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treewright.pruning._cross_validation import Loss
 from treewright.pruning._sequence import Risk, pruning_sequence
 from treewright.tree.predict import reach
-from treewright.tree.tables import as_frame, html_table, significant, text_table
+from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:

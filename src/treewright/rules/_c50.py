@@ -28,7 +28,7 @@ from treewright.rules._counts import recount
 from treewright.rules._learn import default_class
 from treewright.rules._rule_set import RuleSet
 from treewright.tree.conditions import merge_conditions
-from treewright.tree.rules import Rule
+from treewright.tree.show.rules import Rule
 from treewright.tree.tree import Tree
 
 __all__ = ["by_utility", "voting_rules"]

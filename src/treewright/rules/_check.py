@@ -7,7 +7,7 @@ from typing import Any
 
 from treewright.data.schema import Schema
 from treewright.errors import ParameterError
-from treewright.tree.rules import Rule
+from treewright.tree.show.rules import Rule
 
 __all__ = ["check_rules"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.rules._matching import make_matcher, table_rows
-from treewright.tree.rules import Rule
+from treewright.tree.show.rules import Rule
 
 __all__ = ["cover", "laplace", "recount", "with_support"]
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from treewright.rules._counts import with_support
 from treewright.rules._rule_set import RuleSet
-from treewright.tree.describe import features_with_gaps
-from treewright.tree.nodes import node_prediction
-from treewright.tree.rules import extract_rules
+from treewright.tree.show.describe import features_with_gaps
+from treewright.tree.show.nodes import node_prediction
+from treewright.tree.show.rules import extract_rules
 from treewright.tree.tree import EMPTY_PROBABILITY
 
 if TYPE_CHECKING:
-    from treewright.tree.rules import Rule
+    from treewright.tree.show.rules import Rule
     from treewright.tree.tree import Tree
 
 __all__ = ["rules_of_tree"]

@@ -26,7 +26,7 @@ from treewright.rules._counts import with_support
 from treewright.rules._matching import table_rows
 from treewright.rules._rule_set import RuleSet
 from treewright.tree.conditions import merge_conditions
-from treewright.tree.rules import Rule
+from treewright.tree.show.rules import Rule
 from treewright.tree.tree import Tree
 
 __all__ = ["default_class", "learn_rules"]

@@ -25,7 +25,7 @@ from treewright.errors import ParameterError
 from treewright.rules._check import check_rules
 from treewright.rules._counts import recount
 from treewright.rules._decider import Decider
-from treewright.tree.rules import Rule
+from treewright.tree.show.rules import Rule
 
 if TYPE_CHECKING:
     import pandas as pd

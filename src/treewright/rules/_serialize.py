@@ -16,8 +16,8 @@ from treewright.data.schema import Feature, Schema
 from treewright.errors import ModelFileError, ParameterError
 from treewright.rules._rule_set import RuleSet
 from treewright.tree.conditions import Bounds, Condition, Interval, Linear, Members
-from treewright.tree.rules import Rule
 from treewright.tree.serialize import schema_from_dict, schema_to_dict
+from treewright.tree.show.rules import Rule
 
 __all__ = ["body_from_dict", "body_to_dict", "rules_from_dict", "rules_from_json", "rules_to_dict"]
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from treewright.tree.conditions import Bounds, Condition, Members
-from treewright.tree.describe import Wording
-from treewright.tree.rules import Rule
-from treewright.tree.words import clip, format_share, format_value
+from treewright.tree.show.describe import Wording
+from treewright.tree.show.rules import Rule
+from treewright.tree.show.words import clip, format_share, format_value
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from treewright.errors import ParameterError
-from treewright.tree.tables import as_frame, html_table, text_table
-from treewright.tree.words import clean, clip, format_number
+from treewright.tree.show.tables import as_frame, html_table, text_table
+from treewright.tree.show.words import clean, clip, format_number
 
 if TYPE_CHECKING:
     from treewright.tree.tree import Tree

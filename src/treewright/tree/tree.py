@@ -21,9 +21,9 @@ from treewright.tree.split import GAP_FRACTION, Splits
 if TYPE_CHECKING:
     from treewright.rules import RuleSet
     from treewright.tree.node_tests import NodeTests, NodeTestTable
-    from treewright.tree.nodes import Node, Nodes
-    from treewright.tree.paths import Path
-    from treewright.tree.rules import Rules
+    from treewright.tree.show.nodes import Node, Nodes
+    from treewright.tree.show.paths import Path
+    from treewright.tree.show.rules import Rules
 
 __all__ = ["TREE_DTYPES", "Tree"]
 
@@ -266,7 +266,7 @@ class Tree:
     @property
     def nodes(self) -> Nodes:
         """All nodes as readable views, in id order."""
-        from treewright.tree.nodes import Nodes
+        from treewright.tree.show.nodes import Nodes
 
         return Nodes(self)
 
@@ -304,7 +304,7 @@ class Tree:
         ascii
             Draw the guides with plain characters.
         """
-        from treewright.tree.text import render_text
+        from treewright.tree.show.text import render_text
 
         return render_text(
             self,
@@ -334,7 +334,7 @@ class Tree:
 
     def rules(self) -> Rules:
         """One rule per leaf, the tests on the way merged per feature."""
-        from treewright.tree.rules import extract_rules
+        from treewright.tree.show.rules import extract_rules
 
         return extract_rules(self)
 
@@ -371,7 +371,7 @@ class Tree:
             classes, box plots for numbers) and the test of its split; None does so where
             splits were chosen by tests.
         """
-        from treewright.tree.svg import render_svg
+        from treewright.tree.show.svg import render_svg
 
         return render_svg(
             self,
@@ -391,7 +391,7 @@ class Tree:
             A mapping from feature name to value, a sequence in column order, or a frame
             with one row.
         """
-        from treewright.tree.paths import trace_row
+        from treewright.tree.show.paths import trace_row
 
         return trace_row(self, row)
 

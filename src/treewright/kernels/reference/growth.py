@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Target
 from treewright.data.table import Table
 from treewright.kernels.reference.split_search import Best, Rows, Way, best_way
-from treewright.tree.recipe import ClassCosts, Recipe
+from treewright.tree.growing.recipe import ClassCosts, Recipe
 
 __all__ = ["GrownNode", "grow"]
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Feature, Target
-from treewright.tree.recipe import ClassCosts, Recipe
+from treewright.tree.growing.recipe import ClassCosts, Recipe
 
 __all__ = ["Best", "Rows", "best_way", "counted", "gain", "is_admissible", "ways"]
 

@@ -24,7 +24,7 @@ from treewright.learners._chaid.multipliers import (
     log_multiplier,
 )
 from treewright.learners._chaid.tails import log_chi2_tail, log_f_tail
-from treewright.tree.choosing import GrowingNode, NoSplit, ProposedSplit
+from treewright.tree.growing.choosing import GrowingNode, NoSplit, ProposedSplit
 from treewright.tree.node_tests import NodeTests
 from treewright.tree.split import GAP_STOP
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treewright.errors import ParameterError
+from treewright.estimator.training import threads
 from treewright.learners._chaid.bins import code_features
 from treewright.learners._chaid.chooser import (
     Chooser,
@@ -17,11 +18,10 @@ from treewright.learners._chaid.chooser import (
     class_counter,
     number_counter,
 )
-from treewright.learners._training import threads
-from treewright.tree.recipe import Recipe
+from treewright.tree.growing.recipe import Recipe
 
 if TYPE_CHECKING:
-    from treewright.learners._training import Training
+    from treewright.estimator.training import Training
 
 __all__ = ["as_frequencies", "chaid_recipe"]
 

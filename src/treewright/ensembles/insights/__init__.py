@@ -1,0 +1,1 @@
+"""What an ensemble tells beside its predictions."""

@@ -1,0 +1,41 @@
+"""Trees of a forest as fitted estimators, made when they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from treewright.tree.forest.grow import Forest
+
+__all__ = ["TreeViews"]
+
+
+class TreeViews(Sequence[Any]):
+    """The trees of ``forest`` as estimators like ``learner``."""
+
+    def __init__(self, forest: Forest, learner: Any, classes: NDArray[Any] | None) -> None:
+        self._forest = forest
+        self._learner = learner
+        self._classes = classes
+
+    def __len__(self) -> int:
+        return len(self._forest)
+
+    @overload
+    def __getitem__(self, k: int) -> Any: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Any]: ...
+    def __getitem__(self, k: int | slice) -> Any:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"there are {len(self)} members, got number {k}")
+        tree = self._forest.tree(k % len(self))
+        learned = {} if self._classes is None else {"classes": self._classes, "costs": None}
+        return clone(self._learner)._keep(tree, None, 0.0, learned)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} members like {self._learner!r}>"

@@ -1,0 +1,1 @@
+"""Forests: many trees in concatenated arrays."""

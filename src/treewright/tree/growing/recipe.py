@@ -1,0 +1,181 @@
+"""Recipe: what makes a learner that learner.
+
+Tests per attribute kind × score × gap policy × stopping. Pruning works on a grown tree and
+is described by the estimator. A recipe holds plain values only; it is checked where it is
+made, at the estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from treewright.tree.growing.choosing import LevelChooser
+
+__all__ = ["ClassCosts", "Missing", "QuinlanRules", "Recipe"]
+
+Missing = Literal["learned", "surrogate", "fractional", "own_branch", "majority"]
+
+
+@dataclass(frozen=True)
+class QuinlanRules:
+    """How the programs of Quinlan choose among the tests of a node.
+
+    Parameters
+    ----------
+    min_items
+        Weight that at least two branches of a test must have.
+    ratio
+        Choose by gain ratio among the tests of at least average gain; otherwise by gain.
+    subset
+        Group the categories of nominal features instead of giving each a branch.
+    single
+        Compute in single precision, as release 8 of C4.5 does; its rounding decides ties, and
+        whether a branch has the least weight.
+    zero_gain
+        Whether a test that gains nothing may win (it does in C4.5, not in J48).
+    tolerance
+        A later cut or test wins if it is better by more than this.
+    c50
+        Follow C5.0 where it parts from C4.5: the charge on cuts, the least gain, near ties.
+    cases
+        Rows of the whole training set, where a part of it is grown; 0 for the rows given.
+    """
+
+    min_items: float = 2.0
+    ratio: bool = True
+    subset: bool = False
+    single: bool = False
+    zero_gain: bool = False
+    tolerance: float = 0.0
+    c50: bool = False
+    cases: float = 0.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything the growth loop needs to know.
+
+    Parameters
+    ----------
+    criterion
+        A name in :data:`treewright.criteria.CRITERIA`, or the user's own function: a Python
+        callable ``f(left, right) -> scores`` over all cuts of an attribute, or an object with
+        an ``address`` (a numba ``cfunc``) called once per cut.
+    nominal_split
+        ``"subset"``: two branches; ``"multiway"``: one branch per category seen at the node,
+        the feature used once on a path.
+    ordinal_split
+        ``"cut"``: two branches that keep the order; ``"multiway"`` as for nominal.
+    continuous_split
+        ``"below"``: ``x < midpoint``; ``"at_most"``: ``x <= midpoint``.
+    threshold
+        Where the cut between two values is: at their ``"midpoint"``, or at the largest value of
+        the training set that does not exceed it, compared in double or single precision
+        (``"data_value"``, ``"data_value32"``).
+    empty_branches
+        Whether a multiway split has a branch for every declared category, or only for those
+        seen at the node. An empty branch is a leaf with the label of its parent.
+    intervals
+        Whether a continuous feature is cut, at the node, into as many intervals as pay for their
+        description (Fayyad and Irani) instead of two; ``criterion`` must be ``"entropy"``.
+    once
+        Whether a feature is tested at most once on a path.
+    splitter
+        ``"best"`` or ``"random"`` (one random cut per feature).
+    missing
+        What happens to a gap.
+    max_surrogates, surrogate_style
+        Surrogates kept per node (only with ``missing="surrogate"``); style ``"count"`` ranks by
+        rows sent correctly, ``"share"`` by the share of rows known to both.
+    surrogate_fallback
+        After the surrogates: ``"majority"`` or ``"stop"`` (the row ends at the node).
+    surrogate_errors
+        Whether a nominal surrogate must send at least two rows wrongly, as in rpart.
+    max_exhaustive
+        Most categories at a node for which every subset is tried when ordering by rate is not
+        known to be optimal (three or more classes).
+    min_weight_leaf
+        Least weight of a leaf, in units of ``sample_weight``.
+    min_gain
+        Least weighted impurity decrease, relative to the total weight.
+    leaf_price
+        Splits that do not lower the risk (share of the total) by more than this per leaf are
+        not grown, as weakest-link pruning would cut them again; below 0 all are.
+    slack
+        Weights that differ by no more count as equal where a node is pure or too light.
+    pure_share
+        A node is a leaf if no larger share of its weight lies outside its majority class.
+    zero_gain
+        Whether a split that gains nothing may stand (scikit-learn does so, rpart does not).
+    max_features
+        Features drawn at each node; None for all.
+    redraw
+        Whether more features are drawn where none of those drawn can be split (scikit-learn), or
+        the node is a leaf then (randomForest). Features that do not vary count as drawn.
+    monotonic
+        Per feature −1, 0 or 1; None for no constraint.
+    quinlan
+        Choose as Quinlan's programs do; ``criterion`` must be ``"entropy"``.
+    choose
+        A Python chooser instead of the compiled search: a callable entered once per node, or an
+        object with ``choose_level``; see :mod:`treewright.tree.growing.choosing`.
+    """
+
+    criterion: str | Callable[..., Any]
+    nominal_split: Literal["subset", "multiway"] = "subset"
+    ordinal_split: Literal["cut", "multiway"] = "cut"
+    continuous_split: Literal["below", "at_most"] = "below"
+    threshold: Literal["midpoint", "data_value", "data_value32"] = "midpoint"
+    empty_branches: bool = False
+    intervals: bool = False
+    once: bool = False
+    splitter: Literal["best", "random"] = "best"
+    missing: Missing = "learned"
+    max_surrogates: int = 5
+    surrogate_style: Literal["count", "share"] = "count"
+    surrogate_fallback: Literal["majority", "stop"] = "majority"
+    surrogate_errors: bool = False
+    max_exhaustive: int = 15
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
+    min_gain: float = 0.0
+    leaf_price: float = -1.0
+    slack: float = 0.0
+    pure_share: float = 0.0
+    zero_gain: bool = True
+    max_features: int | None = None
+    redraw: bool = True
+    monotonic: tuple[int, ...] | None = None
+    quinlan: QuinlanRules | None = None
+    choose: Callable[..., Any] | LevelChooser | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCosts:
+    """How class weights become split scores, probabilities and risks.
+
+    Parameters
+    ----------
+    split_factor
+        Multiplies the class weights inside the criterion (priors altered by losses).
+    proba_factor
+        Multiplies the class weights for probabilities, labels and risks (plain priors).
+    loss
+        ``loss[i, j]``: true class i, predicted j; None for 0/1.
+    generalized
+        Score splits by ``sum loss[i, j] p_i p_j`` instead of plain Gini.
+    """
+
+    split_factor: NDArray[np.float64]
+    proba_factor: NDArray[np.float64]
+    loss: NDArray[np.float64] | None = None
+    generalized: bool = False

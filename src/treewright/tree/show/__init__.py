@@ -1,0 +1,1 @@
+"""A tree for people: text, pictures, rules, paths, tables."""
