@@ -23,6 +23,7 @@ from forest_quality import quality
 from inference import ctree
 from machine import facts
 from mixed import adult
+from optimal import optimal
 from results import Result, Skipped, save, table
 from rules import growth as rules
 from speed import Settings, fit_case, iris, predict, scaling
@@ -54,6 +55,7 @@ CASES: dict[str, Case] = {
     "forest_footprint": forests.footprint,
     "forest_quality": quality,
     "scaling": scaling,
+    "optimal": optimal,
     "rules": rules("rules"),
     "c50_rules": rules("c50_rules"),
     "table": encoding,

@@ -88,9 +88,8 @@ bool should_count(const Problem& problem, i64 n_groups, i32 max_depth) {
 }
 
 template <class Counting>
-Found search(const Problem& problem, const Settings& settings, Callable<void(double)> poll) {
-  RowTable table(problem);
-  const Groups groups(problem, table);
+Found search(const Problem& problem, RowTable& table, const Groups& groups,
+             const Settings& settings, Callable<void(double)> poll) {
   table.set_floor(floors(problem, groups, Sums(problem, table)));
   const Counting counting(problem, table);
   return Search<Counting>(problem, counting, table, settings, poll).run();
@@ -100,10 +99,13 @@ Found search(const Problem& problem, const Settings& settings, Callable<void(dou
 
 Found find_best(Problem problem, const Settings& settings, Callable<void(double)> poll) {
   Team team;
-  const Groups groups(problem, RowTable(problem));
+  RowTable table(problem);
+  const Groups groups(problem, table);
   if (should_count(problem, groups.size(), settings.max_depth))
-    return search<Counts>(problem, settings, poll);
-  return search<Sums>(merged(problem, groups), settings, poll);
+    return search<Counts>(problem, table, groups, settings, poll);
+  const Problem fewer = merged(problem, groups);
+  RowTable fewer_table(fewer);
+  return search<Sums>(fewer, fewer_table, Groups(fewer, fewer_table), settings, poll);
 }
 
 }  // namespace treewright::optimal

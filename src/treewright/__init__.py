@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+    from treewright.explain._optimality import optimality_gap
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
+    from treewright.learners.optimal import OptimalTreeClassifier, OptimalTreeRegressor
     from treewright.tree.tree import Tree
 
 __all__ = [
@@ -47,6 +49,8 @@ __all__ = [
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
+    "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "Tree",
@@ -54,6 +58,7 @@ __all__ = [
     "datasets",
     "errors",
     "load",
+    "optimality_gap",
     "pruning",
     "rules",
     "save",
@@ -76,10 +81,13 @@ _HOMES = {
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
+    "OptimalTreeClassifier": "treewright.learners.optimal",
+    "OptimalTreeRegressor": "treewright.learners.optimal",
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
     "Tree": "treewright.tree.tree",
     "load": "treewright.io",
+    "optimality_gap": "treewright.explain._optimality",
     "save": "treewright.io",
 }
 _ROOMS = {"datasets", "errors", "pruning", "rules"}

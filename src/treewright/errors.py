@@ -13,6 +13,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── ColumnNamesWarning             columns were matched by position for want of names
     ├── ExtraColumnsWarning            columns that training did not have were ignored
     ├── FewTreesWarning                too few trees to tell a variance from noise
+    ├── OptimalityWarning              a search ended before it could prove its tree the best
     ├── OutOfBagWarning                rows that every member of an ensemble saw
     └── ConversionWarning              a column was turned into another kind (dates)
 """
@@ -27,6 +28,7 @@ __all__ = [
     "ExtraColumnsWarning",
     "FewTreesWarning",
     "ModelFileError",
+    "OptimalityWarning",
     "OutOfBagWarning",
     "ParameterError",
     "SchemaError",
@@ -73,6 +75,10 @@ class ExtraColumnsWarning(TreewrightWarning):
 
 class FewTreesWarning(TreewrightWarning):
     """A variance that so few trees cannot tell from noise was taken for 0; grow more of them."""
+
+
+class OptimalityWarning(TreewrightWarning):
+    """The time was over before a tree was proven to be the best; give the search more of it."""
 
 
 class OutOfBagWarning(TreewrightWarning):
