@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from treewright import datasets, errors, pruning, rules
+    from treewright.ensembles.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+    from treewright.evaluation._cross_validate import cross_validate
+    from treewright.evaluation._evaluate import evaluate
+    from treewright.evaluation._evaluation import Evaluation
+    from treewright.evaluation._intervals import accuracy_interval
     from treewright.explain._optimality import optimality_gap
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
     from treewright.tree.tree import Tree
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "C45Classifier",
@@ -44,6 +51,7 @@ __all__ = [
     "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
+    "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "HuntClassifier",
@@ -55,8 +63,11 @@ __all__ = [
     "RandomForestRegressor",
     "Tree",
     "__version__",
+    "accuracy_interval",
+    "cross_validate",
     "datasets",
     "errors",
+    "evaluate",
     "load",
     "optimality_gap",
     "pruning",
@@ -65,6 +76,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AdaBoostClassifier": "treewright.ensembles.adaboost",
+    "AdaBoostRegressor": "treewright.ensembles.adaboost",
     "BaggingClassifier": "treewright.ensembles.bagging",
     "BaggingRegressor": "treewright.ensembles.bagging",
     "C45Classifier": "treewright.learners.c45",
@@ -76,6 +89,7 @@ _HOMES = {
     "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
+    "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
     "HuntClassifier": "treewright.learners.hunt",
@@ -86,6 +100,9 @@ _HOMES = {
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
     "Tree": "treewright.tree.tree",
+    "accuracy_interval": "treewright.evaluation._intervals",
+    "cross_validate": "treewright.evaluation._cross_validate",
+    "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",
     "optimality_gap": "treewright.explain._optimality",
     "save": "treewright.io",

@@ -15,6 +15,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── FewTreesWarning                too few trees to tell a variance from noise
     ├── OptimalityWarning              a search ended before it could prove its tree the best
     ├── OutOfBagWarning                rows that every member of an ensemble saw
+    ├── WeakMemberWarning              a first member that is no better than chance was not boosted
     └── ConversionWarning              a column was turned into another kind (dates)
 """
 
@@ -34,6 +35,7 @@ __all__ = [
     "SchemaError",
     "TreewrightError",
     "TreewrightWarning",
+    "WeakMemberWarning",
 ]
 
 
@@ -83,6 +85,10 @@ class OptimalityWarning(TreewrightWarning):
 
 class OutOfBagWarning(TreewrightWarning):
     """Rows without an out-of-bag answer; more members leave each row out some time."""
+
+
+class WeakMemberWarning(TreewrightWarning):
+    """Boosting ended with its first member, which is no better than chance; take a stronger one."""
 
 
 class ConversionWarning(TreewrightWarning):

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.base import clone
 
-from treewright.data.encode import encode
-from treewright.data.weights import check_lengths
-from treewright.ensembles._ensemble import Ensemble, Material, Plan
+from treewright.ensembles._ensemble import Ensemble, Plan
 from treewright.ensembles.insights.methods import Insights
-from treewright.ensembles.members.bodies import take_rows
+from treewright.ensembles.members.any_base import AnyBase
 from treewright.ensembles.members.draws import (
     ALL,
     DISTINCT_SHARE,
@@ -28,13 +26,11 @@ from treewright.errors import ParameterError
 from treewright.estimator.base import TreeEstimator
 from treewright.estimator.parameters import check_parameters
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
-from treewright.estimator.training import check_sample, threads
+from treewright.estimator.training import Training, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sklearn.utils import Tags
 
     from treewright.data.table import Table
     from treewright.ensembles.insights.out_of_bag import OobSums
@@ -88,10 +84,9 @@ def switches(estimator: Any) -> Switches:
     return named
 
 
-class BaggingEstimator(Insights, Ensemble):
+class BaggingEstimator(Insights, Ensemble, AnyBase):
     """Base of both bagging estimators."""
 
-    estimator: Any
     max_samples: float | None
     max_features: float
     bootstrap: bool
@@ -99,19 +94,9 @@ class BaggingEstimator(Insights, Ensemble):
     method: str | None
     aggregation: str = "mean"
 
-    @property
-    def _predicts_classes(self) -> bool:
-        return isinstance(self, ClassifierMixin)  # its tags depend on the base
-
-    def _base(self) -> Any:
-        """What is fitted to every sample."""
-        if self.estimator is not None:
-            return self.estimator
+    def _default_base(self) -> Any:
         kind: Any = CARTClassifier if self._predicts_classes else CARTRegressor
         return kind(continuous_split="at_most")  # the tree of our forests
-
-    def _is_ours(self) -> bool:
-        return isinstance(self._base(), TreeEstimator | Ensemble)
 
     def _gives_probability(self) -> bool:
         return hasattr(self._base(), "predict_proba")
@@ -124,88 +109,54 @@ class BaggingEstimator(Insights, Ensemble):
 
     # Fitting
 
-    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
-        check_parameters(self)
-        self._check_base()
-        switches(self)
-        sample = check_sample(self, X, y, sample_weight)
-        target, weight = self._target(sample)
-        base = self._base()
-        rows: Any
-        if self._is_ours():
-            rows = encode(
-                X,
-                categorical_features=getattr(base, "categorical_features", "from_dtype"),
-                ordinal_features=getattr(base, "ordinal_features", None),
-                rows=sample.rows,
-                n_threads=threads(self.n_jobs),
-                owner=type(self).__name__,
-            )
-            n_rows = rows.n_rows
-        else:
-            rows = _indexable(X)
-            check_lengths(rows.shape[0], sample.n_given)
-            if sample.rows is not None:
-                rows = take_rows(rows, np.flatnonzero(sample.rows))
-            n_rows = rows.shape[0]
-        check_lengths(n_rows, len(sample.y))
-        return Material(rows, n_rows, sample.y, weight, target, sample.classes)
-
-    def _check_base(self) -> None:
-        base = self._base()
-        if self._predicts_classes and is_regressor(base):
-            raise ParameterError(
-                f"estimator must be a classifier, got {type(base).__name__}; use BaggingRegressor."
-            )
-        if not self._predicts_classes and is_classifier(base):
-            raise ParameterError(
-                f"estimator must be a regressor, got {type(base).__name__}; use BaggingClassifier."
-            )
+    def _validate(self) -> None:
+        super()._validate()
         if self._predicts_classes and self.aggregation == "mean" and not self._gives_probability():
             raise ParameterError(
                 'aggregation="mean" needs probabilities, which '
-                f'{type(base).__name__} does not give; use "vote".'
+                f'{type(self._base()).__name__} does not give; use "vote".'
             )
+        switches(self)
 
-    def _plan(self, material: Material, seed: int) -> Plan:
+    def _plan(self, training: Training, seed: int) -> Plan:
         chosen = switches(self)
-        n_features = _n_features(material.rows)
-        takes_all = not chosen.bootstrap and chosen.max_samples in (None, 1.0, material.n_rows)
+        n_features = _n_features(training.table)
+        takes_all = not chosen.bootstrap and chosen.max_samples in (None, 1.0, training.n_rows)
         sampling = ALL
         if not takes_all:
             sampling = row_sampling(
-                chosen.max_samples, chosen.bootstrap, material.weight, material.n_rows
+                chosen.max_samples, chosen.bootstrap, training.sample_weight, training.n_rows
             )
-        draws = Draws(seed, material.n_rows, sampling)
+        draws = Draws(seed, training.n_rows, sampling)
         features = FeatureDraws(
             seed,
             n_features,
             _n_drawn_features(chosen.max_features, n_features),
             chosen.bootstrap_features,
         )
-        return Plan(draws, features, self._grower(material, draws, features))
+        return Plan(draws, features, self._grower(training, draws, features))
 
-    def _shadow_grower(self, material: Material, table: Table) -> Grower:
+    def _shadow_grower(self, training: Training, table: Table) -> Grower:
         """Who grows the trees of the corrected importance, on a table of twice the columns."""
-        n = len(material.rows.schema)
+        n = len(training.table.schema)
         if not self._features.takes_all:
             raise ParameterError(
                 'impurity_importance(method="corrected") needs members that see all features, got '
                 f'max_features={self.max_features!r}; use method="oob".'
             )
         whole = FeatureDraws(self._draws.seed, 2 * n, 2 * n, False)
-        return self._grower(replace(material, rows=table), self._draws, whole)
+        return self._grower(replace(training, table=table), self._draws, whole)
 
-    def _grower(self, material: Material, draws: Draws, features: FeatureDraws) -> Grower:
+    def _grower(self, training: Training, draws: Draws, features: FeatureDraws) -> Grower:
         base, n_threads = self._base(), threads(self.n_jobs)
         if not self._is_ours():
-            codes = None if material.classes is None else np.arange(len(material.classes))
+            codes = None if training.classes is None else np.arange(len(training.classes))
             return ModelGrower(
                 base,
-                material.rows,
-                material.y,
-                material.weight,
-                material.target,
+                training.table,
+                training.y,
+                training.sample_weight,
+                training.target,
                 codes,
                 draws,
                 features,
@@ -213,27 +164,25 @@ class BaggingEstimator(Insights, Ensemble):
             )
         if features.takes_all and is_plain_cart(base):
             check_parameters(base)
-            return EngineGrower(base, material.training, draws, "exact", self._answer(), n_threads)
+            return EngineGrower(base, training, draws, "exact", self._answer(), n_threads)
         if is_plain_tree(base):
-            return TreeGrower(base, material.training, draws, features, n_threads)
+            return TreeGrower(base, training, draws, features, n_threads)
         return ModelGrower(
             base,
-            material.rows,
-            material.y,
-            material.weight,
-            material.target,
-            material.classes,
+            training.table,
+            training.y,
+            training.sample_weight,
+            training.target,
+            training.classes,
             draws,
             features,
             n_threads,
         )
 
-    def _store(self, material: Material, plan: Plan, body: Body, sums: OobSums | None) -> None:
-        super()._store(material, plan, body, sums)
+    def _store(self, training: Training, plan: Plan, body: Body, sums: OobSums | None) -> None:
+        super()._store(training, plan, body, sums)
         if self._schema is None:
-            from sklearn.utils.validation import validate_data
-
-            validate_data(self, material.rows, skip_check_array=True)
+            self._keep_rows(training.table)
 
     # Reading the members
 
@@ -241,11 +190,7 @@ class BaggingEstimator(Insights, Ensemble):
         self._fitted()
         if self._schema is not None:
             return super()._rows(X, later)
-        from sklearn.utils.validation import validate_data
-
-        rows = _indexable(X)
-        validate_data(self, rows, reset=False, skip_check_array=True)
-        return rows
+        return self._known_rows(X)
 
     def _views(self, body: Body) -> Sequence[Any]:
         from treewright.ensembles.members.bodies import Models
@@ -264,19 +209,6 @@ class BaggingEstimator(Insights, Ensemble):
     def estimators_features_(self) -> list[NDArray[np.int64]]:
         """Positions of the features of each member."""
         return [self._features.features(k) for k in range(len(self._fitted()))]
-
-    def __sklearn_tags__(self) -> Tags:
-        from sklearn.utils import get_tags
-
-        tags = super().__sklearn_tags__()
-        of_base = get_tags(self._base())
-        tags.target_tags.positive_only = of_base.target_tags.positive_only
-        if not self._is_ours():
-            tags.input_tags.allow_nan = of_base.input_tags.allow_nan
-            tags.input_tags.sparse = of_base.input_tags.sparse
-            tags.input_tags.categorical = of_base.input_tags.categorical
-            tags.input_tags.dict = False
-        return tags
 
 
 def is_plain_tree(learner: Any) -> bool:
@@ -312,15 +244,3 @@ def _n_drawn_features(max_features: float, n_features: int) -> int:
             f"max_features must be at most the {n_features} features of X, got {max_features}."
         )
     return int(max_features)
-
-
-def _indexable(X: Any) -> Any:
-    """Rows for estimators of other libraries: frames and matrices as they are, else an array."""
-    from scipy.sparse import issparse
-    from sklearn.utils import check_array
-
-    if hasattr(X, "iloc") or hasattr(X, "__dataframe__"):
-        return X
-    if issparse(X):
-        return X.tocsr()
-    return check_array(X, dtype=None, ensure_all_finite=False)
