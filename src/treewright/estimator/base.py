@@ -45,6 +45,7 @@ class Estimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
     """Base of every estimator: parameters are checked, any table is read."""
 
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     categorical_features: Any = "from_dtype"
     ordinal_features: Any = None
     n_jobs: int | None

@@ -115,18 +115,9 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the information gained.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------

@@ -116,16 +116,7 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         Share of the training rows whose class was decided with each feature.
     winnowed_ : ndarray of shape (n_features,)
         Which features winnowing left out.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------

@@ -50,24 +50,7 @@ class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -127,7 +110,7 @@ class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training, "max_exhaustive", "continuous_split")
+        return make_recipe(self, training)
 
 
 @parameters(
@@ -147,20 +130,7 @@ class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    n_outputs_ : int
-        Number of outputs.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -211,4 +181,4 @@ class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training, "continuous_split")
+        return make_recipe(self, training)

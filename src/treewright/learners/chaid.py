@@ -127,22 +127,9 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     ----------
     tree_ : Tree
         The fitted tree; ``tree_.node_tests()`` lists the tests at every node.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of Gini's index.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -226,16 +213,9 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         The fitted tree; ``tree_.node_tests()`` lists the tests at every node.
     n_outputs_ : int
         Number of outputs, always 1.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of variance.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------

@@ -78,20 +78,11 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
     bin_edges_ : dict
         Edges of the bins that were fixed before growth, by the feature's name.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of entropy.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
