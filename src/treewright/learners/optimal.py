@@ -28,10 +28,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval
 
 from treewright.errors import ModelFileError, OptimalityWarning
-from treewright.estimator.base import TreeEstimator
+from treewright.estimator.base import Pruned, TreeEstimator
 from treewright.estimator.parameters import Parameter, keep, parameters
 from treewright.estimator.progress import Progress
-from treewright.estimator.pruning import Pruned
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
 from treewright.estimator.training import Training, threads
 from treewright.learners._optimal.find import Proof, find_tree
@@ -72,15 +71,8 @@ OWN = {
 class _OptimalTree(TreeEstimator):
     """What classifier and regressor share."""
 
-    # Not the user's to choose: nothing is pruned, and impurities are only shown.
+    # Not the user's to choose: impurities are only shown.
     criterion: ClassVar[str]
-    max_leaf_nodes: ClassVar[None] = None
-    pruning = None
-    ccp_alpha = 0.0
-    cp = None
-    cv = 10
-    pruning_risk = "error"
-    random_state = 0
 
     objective_: float
     lower_bound_: float
@@ -216,7 +208,6 @@ class OptimalTreeClassifier(ClassificationMixin, _OptimalTree):
     """
 
     criterion = "gini"
-    cost_method: ClassVar[str] = "altered_priors"
 
     def __init__(
         self,
