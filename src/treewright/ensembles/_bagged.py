@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from treewright.ensembles.insights.out_of_bag import OobSums
     from treewright.ensembles.members.bodies import Body
 
-__all__ = ["BaggingEstimator", "Switches", "is_plain_cart", "is_plain_tree", "switches"]
+__all__ = ["BaggingEstimator", "Switches", "grows_in_engine", "predicts_by_tree", "switches"]
 
 
 class Switches(NamedTuple):
@@ -96,7 +96,7 @@ class BaggingEstimator(Insights, Ensemble, AnyBase):
 
     def _default_base(self) -> Any:
         kind: Any = CARTClassifier if self._predicts_classes else CARTRegressor
-        return kind(continuous_split="at_most")  # the tree of our forests
+        return kind(continuous_split="at_most")  # x <= t, as the trees of our forests test
 
     def _gives_probability(self) -> bool:
         return hasattr(self._base(), "predict_proba")
@@ -162,10 +162,10 @@ class BaggingEstimator(Insights, Ensemble, AnyBase):
                 features,
                 n_threads,
             )
-        if features.takes_all and is_plain_cart(base):
+        if features.takes_all and grows_in_engine(base):
             check_parameters(base)
             return EngineGrower(base, training, draws, "exact", self._answer(), n_threads)
-        if is_plain_tree(base):
+        if predicts_by_tree(base):
             return TreeGrower(base, training, draws, features, n_threads)
         return ModelGrower(
             base,
@@ -211,7 +211,7 @@ class BaggingEstimator(Insights, Ensemble, AnyBase):
         return [self._features.features(k) for k in range(len(self._fitted()))]
 
 
-def is_plain_tree(learner: Any) -> bool:
+def predicts_by_tree(learner: Any) -> bool:
     """Whether all that a fitted ``learner`` says is said by its tree."""
     if not isinstance(learner, TreeEstimator):
         return False
@@ -219,7 +219,7 @@ def is_plain_tree(learner: Any) -> bool:
     return said in (ClassificationMixin.predict_proba, RegressionMixin.predict)
 
 
-def is_plain_cart(learner: Any) -> bool:
+def grows_in_engine(learner: Any) -> bool:
     """Whether ``learner`` is CART with nothing that depends on the sample but the tree itself."""
     if type(learner) not in (CARTClassifier, CARTRegressor):
         return False
@@ -227,7 +227,7 @@ def is_plain_cart(learner: Any) -> bool:
     return (
         all(getattr(learner, name, None) is None for name in own)
         and learner.ccp_alpha == 0.0
-        and not callable(learner.pruning)
+        and learner.pruning in (None, "cost_complexity")
     )
 
 

@@ -107,16 +107,9 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
         Share of the training rows (of their weight) that the first 1, 2, … members get wrong.
     training_error_bound_ : ErrorBound
         Upper bounds of the training error after each round, where theory gives them.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
     feature_importances_ : ndarray of shape (n_features,)
         Importances of the members' features, averaged by the weights of the members.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -499,10 +492,7 @@ class AdaBoostRegressor(NumberTarget, AdaBoostEstimator):
         Their mean losses on the weighted rows of their round.
     feature_importances_ : ndarray of shape (n_features,)
         Importances of the members' features, averaged by the weights of the members.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------

@@ -46,6 +46,7 @@ class CostComplexity:
 
     ccp_alpha_: float
     _cp_table: CpTable | None
+    _own_pruning: str | None = "cost_complexity"
 
     def _validate(self) -> None:
         super()._validate()  # type: ignore[misc]

@@ -19,9 +19,11 @@ from typing import Any, TypeVar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, make_constraint
 
 from treewright.errors import ParameterError
+from treewright.estimator.named_pruning import METHODS
 
 __all__ = [
     "ATTRIBUTES",
+    "OTHER_PRUNING",
     "PARAMETERS",
     "Parameter",
     "check_parameters",
@@ -51,6 +53,13 @@ def _choice(text: str, *names: str) -> Parameter:
 
 
 _AT_LEAST_ZERO = Interval(Real, 0.0, None, closed="left")
+
+OTHER_PRUNING = (
+    '"reduced_error" by rows that it holds out ("validation_fraction" of them, stratified; with '
+    '"refit" the leaves get the values of all rows in the end); "pessimistic", "error_based", '
+    '"mdl", "chi_squared", "minimum_error" or "critical_value" as the functions of '
+    ":mod:`treewright.pruning`"
+)
 
 PARAMETERS: dict[str, Parameter] = {
     # What is tried at a node
@@ -210,11 +219,18 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     # Pruning
     "pruning": Parameter(
-        [StrOptions({"cost_complexity"}), callable, None],
-        '"cost_complexity" or callable',
-        "How the grown tree is cut back: by its weakest links, to the strength that "
-        "``ccp_alpha`` or ``cp`` asks for; by a function of yours from Tree to Tree; or not "
-        "at all.",
+        [StrOptions(set(METHODS)), callable, None],
+        "str or callable",
+        'How the grown tree is cut back: "cost_complexity" by its weakest links, to the strength '
+        "that ``ccp_alpha`` or ``cp`` asks for; "
+        + OTHER_PRUNING
+        + "; by a function of yours from Tree to Tree; or not at all.",
+    ),
+    "pruning_options": Parameter(
+        [dict, None],
+        "dict",
+        'Numbers of a method by name, such as ``{"validation_fraction": 0.25}``; what is left '
+        "out is as in the function of :mod:`treewright.pruning` that has the name.",
     ),
     "ccp_alpha": Parameter(
         [_AT_LEAST_ZERO, StrOptions({"cv"})],

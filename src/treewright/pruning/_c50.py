@@ -88,11 +88,11 @@ def prune_globally(tree: Tree) -> Tree:
 
 def pool_leaves(tree: Tree) -> Tree:
     """Sibling leaves of one class as one leaf; those without rows only with each other."""
-    wide = (tree.n_children > 2) & (tree.splits.kind == SplitKind.CODES)
-    if not wide.any():
+    is_multiway = (tree.n_children > 2) & (tree.splits.kind == SplitKind.CODES)
+    if not is_multiway.any():
         return tree
     node = np.arange(tree.n_nodes)
-    pooled = tree.is_leaf & (tree.parent >= 0) & wide[np.maximum(tree.parent, 0)]
+    pooled = tree.is_leaf & (tree.parent >= 0) & is_multiway[np.maximum(tree.parent, 0)]
     # a leaf belongs to the first of its siblings with the same label, likewise empty or not
     group = np.column_stack([tree.parent, tree.label, tree.weight > 0])[pooled]
     _, first, inverse = np.unique(group, axis=0, return_index=True, return_inverse=True)

@@ -37,7 +37,14 @@ from treewright.tree.tree import EMPTY_PROBABILITY, Tree
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["collapse_training_errors", "error_based", "error_rules", "prune_table", "send_down"]
+__all__ = [
+    "collapse_training_errors",
+    "error_based",
+    "error_based_table",
+    "error_rules",
+    "prune_table",
+    "send_down",
+]
 
 Floats = NDArray[np.float64]
 Variant = Literal["release8", "j48"]
@@ -105,21 +112,46 @@ def error_based(
                 "X and y, got None; pass them, or set subtree_raising=False."
             )
         return replace_subtrees(collapse_training_errors(tree) if collapse else tree, rules)
+    return error_based_table(
+        tree,
+        *read_rows(tree, X, y, sample_weight, "the training set"),
+        confidence=confidence,
+        subtree_raising=subtree_raising,
+        collapse=collapse,
+        variant=variant,
+    )
+
+
+def error_based_table(
+    tree: Tree,
+    table: Table,
+    y: NDArray[np.int32],
+    weight: Floats | None,
+    *,
+    confidence: float,
+    subtree_raising: bool,
+    collapse: bool,
+    variant: Variant,
+) -> Tree:
+    """The same with rows that are encoded already; ``y`` holds class codes."""
+    need_classes(tree, "error_based")
+    rules = error_rules(confidence, variant, subtree_raising)
+    if not subtree_raising:
+        return replace_subtrees(collapse_training_errors(tree) if collapse else tree, rules)
     if not np.array_equal(tree.label, _majority(tree)):
         raise ParameterError(
             "error_based with rows labels leaves by their majority, but costs or priors labelled "
-            "this tree; leave out X and y and set subtree_raising=False."
+            "this tree; set subtree_raising=False, and pass no rows."
         )
     if len(tree.surrogates) or np.any(tree.default[~tree.is_leaf] == GAP_STOP):
         raise ParameterError(
             "error_based sends rows down the branches again, which it cannot where surrogates "
-            "decide about gaps or rows end inside the tree; leave out X and y and set "
-            "subtree_raising=False."
+            "decide about gaps or rows end inside the tree; set subtree_raising=False, and pass "
+            "no rows."
         )
-    table, codes, weight = read_rows(tree, X, y, sample_weight, "the training set")
     if collapse:
         tree = collapse_training_errors(tree)
-    return prune_table(tree, table, codes, weight, rules, keep_empty=variant == "release8")
+    return prune_table(tree, table, y, weight, rules, keep_empty=variant == "release8")
 
 
 def error_rules(confidence: float, variant: Variant, subtree_raising: bool) -> dict[str, Any]:
@@ -245,7 +277,9 @@ def _rebuild(tree: Tree, pruned: dict[str, Any], rules: dict[str, Any]) -> Tree:
     source, value = pruned["source"].astype(np.int64), pruned["value"]
     first_child, n_children = pruned["first_child"], pruned["n_children"]
     splits, default, extras = tree.splits, tree.default, dict(tree.extras)
-    extras.pop(EMPTY_PROBABILITY, None)  # of other rows
+    extras.pop(
+        EMPTY_PROBABILITY, None
+    )  # that of the tree before pruning, whose leaves had other rows
     if source.max(initial=0) >= tree.n_nodes:
         again = pruned["regrown"]
         splits = Splits.joined([splits, Splits(**again["splits"])])

@@ -311,9 +311,9 @@ def _check_branches(
     of: str,
 ) -> None:
     """Branches fit the children; with ``default`` all must be used, one by gaps alone."""
-    wide = np.repeat(n_branches, np.diff(splits.code_offset))
+    n_branches_of_code = np.repeat(n_branches, np.diff(splits.code_offset))
     _require(
-        (splits.branches >= 0) & (splits.branches < wide),
+        (splits.branches >= 0) & (splits.branches < n_branches_of_code),
         f"the branches of a {of} must be those of its children",
         "code",
     )

@@ -57,7 +57,8 @@ class QuinlanRules:
     tolerance
         A later cut or test wins if it is better by more than this.
     c50
-        Follow C5.0 where it parts from C4.5: the charge on cuts, the least gain, near ties.
+        Follow C5.0 where it parts from C4.5: the charge on cuts, the least gain, scores that are
+        almost tied.
     cases
         Rows of the whole training set, where a part of it is grown; 0 for the rows given.
     """
@@ -203,11 +204,11 @@ class ClassCosts:
     split_factor
         Multiplies the class weights inside the criterion (priors altered by losses).
     proba_factor
-        Multiplies the class weights for probabilities, labels and risks (plain priors).
+        Multiplies the class weights for probabilities, labels and risks (the priors alone).
     loss
         ``loss[i, j]``: true class i, predicted j; None for 0/1.
     generalized
-        Score splits by ``sum loss[i, j] p_i p_j`` instead of plain Gini.
+        Score splits by ``sum loss[i, j] p_i p_j`` instead of Gini's index.
     """
 
     split_factor: NDArray[np.float64]
