@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from treewright.evaluation._evaluate import evaluate
     from treewright.evaluation._evaluation import Evaluation
     from treewright.evaluation._intervals import accuracy_interval
-    from treewright.explain._optimality import optimality_gap
+    from treewright.evaluation._optimality import optimality_gap
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -104,7 +104,7 @@ _HOMES = {
     "cross_validate": "treewright.evaluation._cross_validate",
     "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",
-    "optimality_gap": "treewright.explain._optimality",
+    "optimality_gap": "treewright.evaluation._optimality",
     "save": "treewright.io",
 }
 _ROOMS = {"datasets", "errors", "pruning", "rules"}

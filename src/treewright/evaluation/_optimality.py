@@ -18,6 +18,8 @@ from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import ParameterError
 from treewright.estimator.costs import expected_cost_labels
 from treewright.estimator.training import Training, threads
+from treewright.learners._optimal.candidates import Wanted
+from treewright.learners._optimal.find import find_tree
 from treewright.tree.growing.grow import grow
 from treewright.tree.growing.recipe import ClassCosts, Recipe
 from treewright.tree.predict import node_values
@@ -27,7 +29,6 @@ from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
     from treewright.data.schema import Target
-    from treewright.learners._optimal.candidates import Wanted
 
 __all__ = ["OptimalityGap", "optimality_gap"]
 
@@ -221,8 +222,6 @@ def optimality_gap(
     >>> gap.error, gap.best_error
     (2.0, 0.0)
     """
-    from treewright.learners._optimal.find import find_tree
-
     costs_of = getattr(tree, "cost_matrix_", None)
     given = _tree_of(tree)
     training = _training(given, X, y, sample_weight, costs_of, threads(n_jobs))
@@ -331,8 +330,6 @@ def _error(tree: Tree, training: Training) -> float:
 
 def _tests_of(tree: Tree) -> Wanted:
     """The tests of a tree: its cuts, and every branch of categories against the others."""
-    from treewright.learners._optimal.candidates import Wanted
-
     cuts: dict[int, list[tuple[float, bool]]] = {}
     subsets: dict[int, list[frozenset[int]]] = {}
     splits = tree.splits
