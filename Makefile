@@ -11,7 +11,7 @@ SOURCES := $(shell find src core -type f -not -name '*.pyc' -not -name '*.so') \
 help:
 	@echo "make demo   fit and prune a tree on German credit, show it and its accuracy"
 	@echo "make test   all tests"
-	@echo "make lint   ruff and mypy"
+	@echo "make lint   ruff, mypy, clang-format, and who includes whom in core/"
 	@echo "make bench  compare speed with other libraries"
 	@echo "make asan   kernel tests under AddressSanitizer and UBSan"
 	@echo "make wheel  build a wheel into dist/"
@@ -40,6 +40,8 @@ lint: $(VENV)/stamp-package
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $$(find core -name '*.?pp')
+	$(BIN)/python tools/check_rooms.py
 
 bench: $(VENV)/stamp-package
 	$(BIN)/python benchmarks/run.py

@@ -1,8 +1,8 @@
-#include "absolute.hpp"
+#include "choose/absolute.hpp"
 
-#include "../numbers.hpp"
-#include "factory.hpp"
-#include "order.hpp"
+#include "choose/factory.hpp"
+#include "choose/order.hpp"
+#include "data/numbers.hpp"
 
 namespace treewright {
 
@@ -10,9 +10,8 @@ void AbsoluteError::order_groups(const CriterionView& view, const Problem& p, Gr
   order_by_profile(view, p, groups);
 }
 
-void AbsoluteError::score(const NodeView& node, const Sequence& s,
-                          const Admission& admission, bool gaps_left, bool learned,
-                          Candidate& best) {
+void AbsoluteError::score(const NodeView& node, const Sequence& s, const Admission& admission,
+                          bool gaps_left, bool learned, Candidate& best) {
   const Problem& p = node.problem;
   const TargetArrays& t = node.block.target;
   const i32 outputs = p.targets.n_outputs;
@@ -42,7 +41,8 @@ void AbsoluteError::score(const NodeView& node, const Sequence& s,
       if (median && admission.direction) *median = tree.median(sorted);
       return tree.cost(shifted, p.weight_unit, p.y_unit);
     };
-    if (learned && gaps_left) for (u32 id : s.gaps) add(id);
+    if (learned && gaps_left)
+      for (u32 id : s.gaps) add(id);
     i64 next = 0;
     for (i64 i = 0; i < known; ++i) {
       if (next < n_cuts && s.cuts[next] == i) {
@@ -66,11 +66,13 @@ void AbsoluteError::score(const NodeView& node, const Sequence& s,
         base -= cost(nullptr);
       }
     } else {
-      if (!gaps_left) for (u32 id : s.gaps) add(id);
+      if (!gaps_left)
+        for (u32 id : s.gaps) add(id);
       base += cost(nullptr);
     }
     tree.clear();
-    if (learned && !gaps_left) for (u32 id : s.gaps) add(id);
+    if (learned && !gaps_left)
+      for (u32 id : s.gaps) add(id);
     if (known_alone) right[n_cuts] += cost(&right_median[n_cuts]);
     next = n_cuts - 1;
     for (i64 i = known - 1; i >= 0; --i) {
@@ -90,15 +92,16 @@ void AbsoluteError::score(const NodeView& node, const Sequence& s,
     candidate.kind = c < n_cuts ? s.kind : CandidateKind::only_gaps;
     candidate.gain = base - (left[c] + right[c]);
     if (!candidate.beats(best)) continue;
-    if (!admission.plain()) {
+    if (!admission.is_free()) {
       i64 weight[2] = {0, 0};
       auto weigh = [&](u32 id, bool right) { weight[right] += t.weight ? t.weight[id] : 1; };
       for (i64 i = 0; i < known; ++i) weigh(s.ids[i], i >= at);
-      if (learned) for (u32 id : s.gaps) weigh(id, !gaps_left);
+      if (learned)
+        for (u32 id : s.gaps) weigh(id, !gaps_left);
       if (static_cast<double>(std::min(weight[0], weight[1])) < admission.min_weight) continue;
       const double l = left_median[c], r = right_median[c];
       if (admission.direction && !(l >= node.lower && l <= node.upper && r >= node.lower &&
-                                 r <= node.upper && (l - r) * admission.direction <= 0)) {
+                                   r <= node.upper && (l - r) * admission.direction <= 0)) {
         continue;
       }
     }
@@ -133,7 +136,8 @@ void AbsoluteError::multiway(const NodeView& node, const Sequence& s, Candidate&
                            t.weight ? static_cast<double>(t.weight[id]) * p.weight_unit : 1.0);
       };
       for (u32 id : ids) add(id);
-      if (more) for (u32 id : *more) add(id);
+      if (more)
+        for (u32 id : *more) add(id);
       if (items.empty()) continue;
       const double median = weighted_median(items);
       for (const auto& [y, w] : items) sum += w * std::abs(y - median);

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <vector>
 
-#include "cuts.hpp"
-#include "groups.hpp"
-#include "random.hpp"
-#include "sorted.hpp"
+#include "choose/cuts.hpp"
+#include "choose/groups.hpp"
+#include "choose/random.hpp"
+#include "choose/sorted.hpp"
 
 namespace treewright {
 
@@ -103,8 +103,7 @@ class AbsoluteError : public Chooser {
     return best;
   }
 
-  Sequence order_instances(const NodeView& node, i32 feature, Scratch& scratch,
-                           double& threshold) {
+  Sequence order_instances(const NodeView& node, i32 feature, Scratch& scratch, double& threshold) {
     const Problem& p = node.problem;
     const FeatureInfo& info = p.features[feature];
     Sequence out;
@@ -158,8 +157,8 @@ class AbsoluteError : public Chooser {
   // One branch per group.
   void multiway(const NodeView& node, const Sequence& s, Candidate& best);
 
-  void score(const NodeView& node, const Sequence& s, const Admission& admission,
-             bool gaps_left, bool learned, Candidate& best);
+  void score(const NodeView& node, const Sequence& s, const Admission& admission, bool gaps_left,
+             bool learned, Candidate& best);
 };
 
 }  // namespace treewright

@@ -6,11 +6,11 @@
 
 #include <vector>
 
-#include "../callable.hpp"
-#include "../criteria/criterion.hpp"
-#include "../feature_draw.hpp"
-#include "../philox.hpp"
-#include "../problem.hpp"
+#include "base/callable.hpp"
+#include "base/philox.hpp"
+#include "choose/feature_draw.hpp"
+#include "criteria/criterion.hpp"
+#include "data/problem.hpp"
 
 namespace treewright {
 
@@ -26,13 +26,21 @@ struct NodeView {
   i32 depth = 0;
   const i64* tables = nullptr;  // of its coded features, where they were made (groups.hpp)
   double to_beat = 0;           // gain of an earlier feature: a smaller one need not be told
-  u8* side = nullptr;           // branch of each instance of the block while the node is split
+  u8* branch = nullptr;         // branch of each instance of the block while the node is split
 
   i64 size() const { return end - begin; }
 };
 
 enum class CandidateKind : u8 {
-  none, sorted_cut, group_cut, subset_mask, multiway, merged, only_gaps, intervals, key_cut
+  none,
+  sorted_cut,
+  group_cut,
+  subset_mask,
+  multiway,
+  merged,
+  only_gaps,
+  intervals,
+  key_cut
 };
 
 // The best split of one feature. Enough to compare and to build the Split again.
@@ -40,14 +48,14 @@ struct Candidate {
   CandidateKind kind = CandidateKind::none;
   i32 feature = -1;
   double gain = -kInf;
-  double scale = 0;      // magnitude of the sums behind the gain: its rounding error
-  i64 cut = 0;           // entries or groups on the left; key_cut: the largest key there
-  u64 mask = 0;          // subset_mask: groups on the left
+  double scale = 0;  // magnitude of the sums behind the gain: its rounding error
+  i64 cut = 0;       // entries or groups on the left; key_cut: the largest key there
+  u64 mask = 0;      // subset_mask: groups on the left
   bool gaps_left = false;
-  bool learned_gaps = false;  // gaps took part in the score
-  double threshold = 0;  // random cuts only
+  bool learned_gaps = false;           // gaps took part in the score
+  double threshold = 0;                // random cuts only
   i32 bin_below = -1, bin_above = -1;  // key_cut: bins of the values next to it, where counted
-  double bits = 0, split_info = 0;  // Quinlan's gain and split information, in bits per case
+  double bits = 0, split_info = 0;     // Quinlan's gain and split information, in bits per case
   i32 n_branches = 2;
   bool constant = false;  // nothing varies, as far as the search saw
 
@@ -66,7 +74,7 @@ struct Groups {
   std::vector<i64> stats;  // n_stats each
   i64 gap_count = 0;
   std::vector<i64> gap_stats;
-  std::vector<i32> order;  // positions in the order in which cuts are tried
+  std::vector<i32> order;            // positions in the order in which cuts are tried
   std::vector<double> profile, key;  // buffers of ordering
 
   i32 size() const { return static_cast<i32>(code.size()); }
@@ -76,8 +84,8 @@ struct Groups {
 struct Marked {
   std::vector<i64> count, weight;  // weight in scaled units
   i64 gaps = 0;
-  bool moved = false;              // the instances lie by branch already, and
-  i32 summed = -1;                 // the stats of this branch are there
+  bool moved = false;  // the instances lie by branch already, and
+  i32 summed = -1;     // the stats of this branch are there
   std::vector<i64> stats;
 
   void reset(i32 n_branches) {
@@ -104,45 +112,45 @@ struct RowScratch {
   std::vector<double> score, totals, pair_totals, bin_sums;
   std::vector<u64> table, items, other, bit_sums;
   std::vector<u32> counts, found;
-  std::vector<i32> wide;  // features that are not binary
+  std::vector<i32> keyed;  // features that are not binary
 };
 
 // Counts of the two classes per code of a feature at a node, gaps last.
 struct CodeCounts {
   const Block* block = nullptr;  // the node: these instances
   i64 begin = 0, end = 0;
-  i32 slot = -1;                 // the feature
+  i32 slot = -1;  // the feature
   std::vector<i64> count;
 };
 
 // Buffers of one thread.
 struct Scratch {
-  RowScratch rows;
+  RowScratch by_row;
   std::vector<Entry> entries;  // of one feature, where they are made at the node
   FeatureDraw draw;
-  FeatureBits constant;                   // features known not to vary
-  std::vector<i32> drawn;                 // the others, in the order of a draw
-  std::vector<Candidate> found, of_plain, of_wide;
-  std::vector<i32> plain;                 // features that are searched together
+  FeatureBits constant;    // features known not to vary
+  std::vector<i32> drawn;  // the others, in the order of a draw
+  std::vector<Candidate> found, of_gapless, of_keyed;
+  std::vector<i32> gapless;  // features that are searched together
   Marked marked;
-  Split split;                 // what a node is split by, the sizes of its branches
+  Split split;  // what a node is split by, the sizes of its branches
   std::vector<i64> sizes;
-  std::vector<u8> keep;        // and which can be split again
-  std::vector<u8> side;        // see NodeView; a thread's own, for siblings lie interleaved in it
+  std::vector<u8> keep;    // and which can be split again
+  std::vector<u8> branch;  // see NodeView; a thread's own, for siblings lie interleaved in it
   Groups groups;
-  std::vector<u32> slot;       // code → group, valid where stamp matches
+  std::vector<u32> slot;  // code → group, valid where stamp matches
   std::vector<u32> stamp;
   u32 epoch = 0;
-  std::vector<i64> dense;      // table over the codes of one feature
-  std::vector<i64> turns;      // a second one, taken in turn
+  std::vector<i64> dense;           // table over the codes of one feature
+  std::vector<i64> turns;           // a second one, taken in turn
   std::vector<CodeCounts> counted;  // what the search of a forest's node has counted,
   std::size_t n_counted = 0;        // and how many of these are its own
   std::vector<i64> left, right, known, sums;
   std::vector<double> numbers, more_numbers;
-  std::vector<u32> map;        // instance → instance of a child block
+  std::vector<u32> map;  // instance → instance of a child block
   std::vector<char> bytes;
-  std::vector<i32> wide;       // branches of a node with very many of them,
-  bool is_wide = false;        // where this is set
+  std::vector<i32> many;  // the same where branches are too many for a byte,
+  bool has_many = false;  // which this says
 };
 
 // Work on one of several things, with the buffers of the thread that does it.

@@ -1,7 +1,7 @@
-#include "../criteria/compiled.hpp"
+#include "criteria/compiled.hpp"
 
-#include "exhaustive.hpp"
-#include "factory.hpp"
+#include "choose/exhaustive.hpp"
+#include "choose/factory.hpp"
 
 namespace treewright {
 

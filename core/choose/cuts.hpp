@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chooser.hpp"
+#include "choose/chooser.hpp"
 
 namespace treewright {
 
 // One pass over the cuts of a feature: what counts, and what is added to both sides.
 struct Pass {
-  const i64* total;      // stats of everything that takes part
-  i64 n_total;           // and its instances
-  double base;           // side(parent), less what an own branch for gaps brings
+  const i64* total;  // stats of everything that takes part
+  i64 n_total;       // and its instances
+  double base;       // side(parent), less what an own branch for gaps brings
   bool gaps_left = false;
   bool learned = false;
 };
@@ -44,7 +44,7 @@ struct Admission {
     direction = p.params.monotonic.empty() ? 0 : p.params.monotonic[feature];
   }
 
-  bool plain() const { return direction == 0 && min_weight <= 0; }
+  bool is_free() const { return direction == 0 && min_weight <= 0; }
 
   bool allows(const NodeView& node, const i64* left, const i64* right) const {
     const Problem& p = node.problem;
@@ -71,12 +71,11 @@ inline void consider(const NodeView& node, const Pass& pass, const Admission& ad
   if constexpr (requires { C::pairwise; }) {
     candidate.gain = C::gain(left, right, node.criterion);
   } else {
-    candidate.gain =
-        C::side(left, node.criterion) + C::side(right, node.criterion) - pass.base;
+    candidate.gain = C::side(left, node.criterion) + C::side(right, node.criterion) - pass.base;
   }
   candidate.kind = kind;
   if (!(candidate.gain > -kInf) || !candidate.beats(best)) return;
-  if (!admission.plain() && !admission.allows(node, left, right)) return;
+  if (!admission.is_free() && !admission.allows(node, left, right)) return;
   best.kind = kind;
   best.gain = candidate.gain;
   best.scale = gain_scale(node.criterion, node.problem, pass.total) + std::abs(pass.base);

@@ -5,17 +5,17 @@
 #include <bit>
 #include <type_traits>
 
-#include "cuts.hpp"
-#include "groups.hpp"
-#include "order.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "sorted.hpp"
-#include "table_scan.hpp"
+#include "choose/cuts.hpp"
+#include "choose/groups.hpp"
+#include "choose/order.hpp"
+#include "choose/random.hpp"
+#include "choose/rows.hpp"
+#include "choose/sorted.hpp"
+#include "choose/table_scan.hpp"
 
-#include "../criteria/gini.hpp"
-#include "../criteria/squared.hpp"
-#include "../forest/row_matrix.hpp"
+#include "binned/row_matrix.hpp"
+#include "criteria/gini.hpp"
+#include "criteria/squared.hpp"
 
 namespace treewright {
 
@@ -67,7 +67,7 @@ class Exhaustive : public Chooser {
     Candidate best;
     best.feature = feature;
     const FeatureInfo& info = p.features[feature];
-    const bool by_row = info.store == Store::rows;
+    const bool by_row = info.store == Store::by_row;
     const bool in_order = by_row ? !counts_bins(node, feature) : info.store == Store::sorted;
     if (info.store == Store::coded) {
       if (fits_entries(node, info, p.columns[feature])) {
@@ -121,28 +121,27 @@ class Exhaustive : public Chooser {
   static bool counts_bins(const NodeView& node, i32 feature) {
     const Problem& p = node.problem;
     if (p.params.random_cut) return false;
-    const RowFeature& f = p.rows->features[p.features[feature].slot];
+    const RowFeature& f = p.matrix->features[p.features[feature].slot];
     return f.bins_are_values || (!p.exact_rows && node.size() > 2 * kMaxBins);
   }
 
   // A cut of a feature kept by row is known by the largest key on its left.
-  static void turn_into_key(const NodeView& node, i32 feature, Scratch& scratch,
-                            Candidate& best) {
+  static void turn_into_key(const NodeView& node, i32 feature, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
     const i32 slot = p.features[feature].slot;
     if (best.kind == CandidateKind::sorted_cut) {
       const u32 id = scratch.entries[best.cut - 1].id;
-      best.cut = p.rows->key(node.block.rows, id, slot);
+      best.cut = p.matrix->key(node.block.cells, id, slot);
     } else if (best.kind == CandidateKind::group_cut) {
-      best.cut = p.rows->features[slot].bin_end[scratch.groups.code[best.cut - 1]];
+      best.cut = p.matrix->features[slot].bin_end[scratch.groups.code[best.cut - 1]];
     } else {
       return;
     }
     best.kind = CandidateKind::key_cut;
   }
 
-  // Runs `scan(node, pass, left and right stats, extra rows on the left)` once, or once per side for
-  // gaps.
+  // Runs `scan(node, pass, left and right stats, extra rows on the left)` once, or once per side
+  // for gaps.
   using Scan = Callable<void(const NodeView&, const Pass&, i64*, i64*, i64)>;
 
   void passes(const NodeView& node, i64 n_gaps, const i64* gap_stats, Scratch& scratch,
@@ -188,14 +187,14 @@ class Exhaustive : public Chooser {
     run(known, {scratch.known.data(), node.size() - n_gaps, base}, nullptr, 0);
   }
 
-  void sorted(const NodeView& node, const Entry* entries, Scratch& scratch,
-              Candidate& best) {
+  void sorted(const NodeView& node, const Entry* entries, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
     const i64 n = node.size();
     if (entries[0].rank == entries[n - 1].rank) return;
     const Admission admission(node, best.feature);
     const bool gaps = entries[n - 1].rank == kGap;
-    if (p.unit && !gaps && admission.plain() && fast(node, entries, admission, scratch, best)) return;
+    if (p.unit && !gaps && admission.is_free() && fast(node, entries, admission, scratch, best))
+      return;
     const i64 known = count_known(entries, n);
     std::vector<i64> gap_stats(p.n_stats, 0);
     for (i64 i = known; i < n; ++i) {
@@ -270,7 +269,8 @@ class Exhaustive : public Chooser {
   void grouped(const NodeView& node, i32 feature, Scratch& scratch, Candidate& best) {
     const Problem& p = node.problem;
     Groups& g = scratch.groups;
-    if (g.size() < 1 || (g.size() < 2 && !(g.gap_count && p.params.gaps == GapPolicy::learned))) return;
+    if (g.size() < 1 || (g.size() < 2 && !(g.gap_count && p.params.gaps == GapPolicy::learned)))
+      return;
     const Column& column = p.columns[feature];
     if (column.multiway) {
       multiway(node, scratch, best);

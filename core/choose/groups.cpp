@@ -1,21 +1,21 @@
-#include "groups.hpp"
+#include "choose/groups.hpp"
 
 #include <numeric>
 
-#include "../forest/row_matrix.hpp"
+#include "binned/row_matrix.hpp"
 
 namespace treewright {
 
-void fill_table(const Problem& p, const Block& block, i64 begin, i64 end,
-                const FeatureInfo& info, i64* table, Scratch& scratch) {
+void fill_table(const Problem& p, const Block& block, i64 begin, i64 end, const FeatureInfo& info,
+                i64* table, Scratch& scratch) {
   const i32 width = table_width(p);
   with_target_kind(p, [&](auto classes, auto unit) {
     with_code_type(info.code_bytes, [&](auto code_type) {
       using Code = decltype(code_type);
       if constexpr (classes.value && unit.value) {
         const u16* label = block.target.label;
-        count_pairs<Code>(block, begin, end, info, width, [label](u32 id) { return label[id]; },
-                          table, scratch);
+        count_pairs<Code>(
+            block, begin, end, info, width, [label](u32 id) { return label[id]; }, table, scratch);
       } else {
         std::fill_n(table, static_cast<std::size_t>(info.n_codes + 1) * width, 0);
         const u8* codes = block.codes[info.slot];
@@ -33,8 +33,7 @@ void fill_table(const Problem& p, const Block& block, i64 begin, i64 end,
 
 namespace {
 
-void groups_of_table(const Problem& p, const FeatureInfo& info, const i64* table,
-                     Groups& g) {
+void groups_of_table(const Problem& p, const FeatureInfo& info, const i64* table, Groups& g) {
   const i32 width = table_width(p);
   for (u32 c = 0; c < info.n_codes; ++c) {
     const TableRow row(p, table, width, c);
@@ -101,7 +100,8 @@ void count_bins(const NodeView& node, const FeatureInfo& info, Scratch& scratch)
     constexpr bool counts_only = classes.value && unit.value;
     for (i64 i = node.begin; i < node.end; ++i) {
       const u32 id = node.block.ids[i];
-      i64* row = scratch.dense.data() + static_cast<std::size_t>(node.block.rows.bin(id, info.slot)) * width;
+      i64* row = scratch.dense.data() +
+                 static_cast<std::size_t>(node.block.cells.bin(id, info.slot)) * width;
       if (!counts_only) ++row[0];
       add_instance<classes.value, unit.value>(p, node.block.target, id, row + !counts_only);
     }
@@ -118,7 +118,7 @@ void build_groups(const NodeView& node, i32 feature, Scratch& scratch) {
   g.count.clear();
   g.stats.clear();
   g.gap_count = 0;
-  if (info.store == Store::rows) {
+  if (info.store == Store::by_row) {
     count_bins(node, info, scratch);
     groups_of_table(p, info, scratch.dense.data(), g);
   } else if (node.tables && info.table >= 0) {
@@ -138,6 +138,5 @@ void build_groups(const NodeView& node, i32 feature, Scratch& scratch) {
   g.order.resize(g.code.size());
   std::iota(g.order.begin(), g.order.end(), 0);
 }
-
 
 }  // namespace treewright

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "chooser.hpp"
+#include "choose/chooser.hpp"
 
 namespace treewright {
 
@@ -39,12 +39,10 @@ void count_pairs(const Block& block, i64 begin, i64 end, const FeatureInfo& info
 
 // A table over the codes of a feature: a row per code, the last for gaps. A row holds the number
 // of instances and their stats; class counts without weights need no number beside them.
-inline i32 table_width(const Problem& p) {
-  return p.n_stats + !(p.is_classification() && p.unit);
-}
+inline i32 table_width(const Problem& p) { return p.n_stats + !(p.is_classification() && p.unit); }
 
-void fill_table(const Problem& p, const Block& block, i64 begin, i64 end,
-                const FeatureInfo& info, i64* table, Scratch& scratch);
+void fill_table(const Problem& p, const Block& block, i64 begin, i64 end, const FeatureInfo& info,
+                i64* table, Scratch& scratch);
 
 // Reads rows of such a table.
 struct TableRow {

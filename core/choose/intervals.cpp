@@ -1,6 +1,6 @@
-#include "intervals.hpp"
+#include "choose/intervals.hpp"
 
-#include "factory.hpp"
+#include "choose/factory.hpp"
 
 namespace treewright {
 

@@ -13,8 +13,8 @@
 #include <cmath>
 #include <vector>
 
-#include "../criteria/entropy.hpp"
-#include "exhaustive.hpp"
+#include "choose/exhaustive.hpp"
+#include "criteria/entropy.hpp"
 
 namespace treewright {
 
@@ -91,8 +91,8 @@ class MdlCuts {
     const double k = classes(all);
     const double gain = (bits(all) - bits(left) - bits(right)) / total;
     const double ways = k < 600 ? std::log2(std::pow(3.0, k) - 2) : k * std::log2(3.0);
-    const double delta = ways - (k * entropy(all) - classes(left) * entropy(left) -
-                                 classes(right) * entropy(right));
+    const double delta =
+        ways - (k * entropy(all) - classes(left) * entropy(left) - classes(right) * entropy(right));
     return gain > (std::log2(n - 1) + delta) / n;
   }
 
@@ -137,22 +137,23 @@ class Intervals : public Exhaustive<Entropy> {
     };
     if (info.store == Store::sorted) {
       const Entry* e = node.block.entries[info.slot] + node.begin;
-      return find(count_known(e, node.size()),
-                  [&, e](i64 i, i64* stats) { add_any(p, node.block.target, e[i].id, stats); },
-                  [e](i64 i) { return e[i].rank != e[i + 1].rank; });
+      return find(
+          count_known(e, node.size()),
+          [&, e](i64 i, i64* stats) { add_any(p, node.block.target, e[i].id, stats); },
+          [e](i64 i) { return e[i].rank != e[i + 1].rank; });
     }
     build_groups(node, feature, scratch);
-    return find(scratch.groups.size(),
-                [&](i64 i, i64* stats) {
-                  const i64* group = scratch.groups.stats.data() + i * p.n_stats;
-                  for (i32 k = 0; k < p.n_stats; ++k) stats[k] += group[k];
-                },
-                [](i64) { return true; });
+    return find(
+        scratch.groups.size(),
+        [&](i64 i, i64* stats) {
+          const i64* group = scratch.groups.stats.data() + i * p.n_stats;
+          for (i32 k = 0; k < p.n_stats; ++k) stats[k] += group[k];
+        },
+        [](i64) { return true; });
   }
 
   // What the intervals gain; a branch for gaps counts as one of them.
-  double gain(const NodeView& node, i32 feature, const std::vector<i64>& cuts,
-              Scratch& scratch) {
+  double gain(const NodeView& node, i32 feature, const std::vector<i64>& cuts, Scratch& scratch) {
     const Problem& p = node.problem;
     const FeatureInfo& info = p.features[feature];
     std::vector<i64> known(p.n_stats, 0), part(p.n_stats);

@@ -1,4 +1,4 @@
-#include "order.hpp"
+#include "choose/order.hpp"
 
 #include <cmath>
 
@@ -6,8 +6,7 @@ namespace treewright {
 namespace {
 
 // Profile of a group: class proportions or means, and its weight.
-double group_profile(const CriterionView& v, const Problem& p, const i64* stats,
-                     double* profile) {
+double group_profile(const CriterionView& v, const Problem& p, const i64* stats, double* profile) {
   if (p.is_classification()) {
     double sum = 0;
     for (i32 k = 0; k < v.n_classes; ++k) sum += profile[k] = class_weight(v, stats, k);
@@ -35,7 +34,8 @@ std::vector<double> principal_direction(const std::vector<double>& rows,
   for (i32 i = 0; i < n; ++i) {
     for (i32 a = 0; a < width; ++a) {
       const double da = weight[i] * (rows[i * width + a] - mean[a]);
-      for (i32 b = 0; b < width; ++b) covariance[a * width + b] += da * (rows[i * width + b] - mean[b]);
+      for (i32 b = 0; b < width; ++b)
+        covariance[a * width + b] += da * (rows[i * width + b] - mean[b]);
     }
   }
   // Of two classes both vary alike; rounding must not decide which of them points forward.
@@ -91,7 +91,8 @@ void order_by_profile(const CriterionView& v, const Problem& p, Groups& g) {
     const std::vector<double> direction = principal_direction(profile, weight, width);
     for (i32 i = 0; i < n; ++i) {
       key[i] = 0;
-      for (i32 k = 0; k < width; ++k) key[i] += profile[static_cast<i64>(i) * width + k] * direction[k];
+      for (i32 k = 0; k < width; ++k)
+        key[i] += profile[static_cast<i64>(i) * width + k] * direction[k];
     }
   }
   // equal rates of two classes: the later category first, as when ordered by the first class's rate

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "chooser.hpp"
+#include "choose/chooser.hpp"
 
 namespace treewright {
 

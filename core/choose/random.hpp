@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "groups.hpp"
-#include "order.hpp"
-#include "sorted.hpp"
+#include "choose/groups.hpp"
+#include "choose/order.hpp"
+#include "choose/sorted.hpp"
 
 namespace treewright {
 

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "../forest/row_matrix.hpp"
-#include "../sort.hpp"
-#include "cuts.hpp"
-#include "random.hpp"
-#include "rows.hpp"
-#include "two_class_scores.hpp"
+#include "base/sort.hpp"
+#include "binned/row_matrix.hpp"
+#include "binned/two_class_scores.hpp"
+#include "choose/cuts.hpp"
+#include "choose/random.hpp"
+#include "choose/rows.hpp"
 
 namespace treewright {
 
@@ -19,7 +19,9 @@ namespace treewright {
 inline u64 item_of(i32 key, u32 payload) {
   return (u64{static_cast<u32>(key) ^ 0x80000000u} << 32) | payload;
 }
-inline i32 item_key(u64 item) { return static_cast<i32>(static_cast<u32>(item >> 32) ^ 0x80000000u); }
+inline i32 item_key(u64 item) {
+  return static_cast<i32>(static_cast<u32>(item >> 32) ^ 0x80000000u);
+}
 inline bool same_key(u64 a, u64 b) { return (a ^ b) >> 32 == 0; }
 
 // The bins next to a cut behind bin `at`; count(b) rows are in bin b.
@@ -75,11 +77,12 @@ class TwoClasses {
 
 // What all searches of a node share.
 struct Search {
-  static constexpr i64 kChunk = 256;  // rows whose bins are read together, so that they stay at hand
+  static constexpr i64 kChunk =
+      256;  // rows whose bins are read together, so that they stay at hand
 
   const NodeView& node;
   const Problem& p;
-  const RowMatrix& rows;
+  const RowMatrix& matrix;
   const RowCells& cells;
   RowScratch& s;
   i64 n, min_leaf;
@@ -87,14 +90,20 @@ struct Search {
   i32 second = -1;  // of two classes the one that counts as 1; −1: classes as they are
 
   Search(const NodeView& view, Scratch& scratch)
-      : node(view), p(view.problem), rows(*p.rows), cells(view.block.rows), s(scratch.rows), n(view.size()),
-        min_leaf(std::max<i64>(p.params.min_leaf, 1)), exact(p.exact_rows) {}
+      : node(view),
+        p(view.problem),
+        matrix(*p.matrix),
+        cells(view.block.cells),
+        s(scratch.by_row),
+        n(view.size()),
+        min_leaf(std::max<i64>(p.params.min_leaf, 1)),
+        exact(p.exact_rows) {}
 
   const u32* ids() const { return node.block.ids + node.begin; }
   auto keys_of(i32 slot) const {
     return [this, slot, id = ids()](i64 i) { return cells.key(id[i], slot); };
   }
-  const RowFeature& feature(i32 f) const { return rows.features[p.features[f].slot]; }
+  const RowFeature& feature(i32 f) const { return matrix.features[p.features[f].slot]; }
 
   u32 payload(u32 row) const {
     const TargetArrays& t = node.block.target;
@@ -184,12 +193,12 @@ struct Search {
   Cut random_cut(i32 number, Sums sums) {
     Cut cut;
     const i32 slot = p.features[number].slot;
-    const RowFeature& f = rows.features[slot];
+    const RowFeature& f = matrix.features[slot];
     const u32* id = ids();
     s.keys.resize(n + kRoom);
     i32 low = kGapKey, high = std::numeric_limits<i32>::min();
     for (i64 i = 0; i < n; ++i) {
-      const i32 key = s.keys[i] = rows.key(cells, id[i], slot);
+      const i32 key = s.keys[i] = matrix.key(cells, id[i], slot);
       low = std::min(low, key);
       high = std::max(high, key);
     }
@@ -214,8 +223,8 @@ struct Search {
   }
 
   // Of the k-th of m features, if it is binary, what the rows with its larger value hold:
-  // add(sums, row) for each of them, `width` numbers from s.bit_sums[k * width] on. One pass for all
-  // features; rows are listed first, for most have none of the values.
+  // add(sums, row) for each of them, `width` numbers from s.bit_sums[k * width] on. One pass for
+  // all features; rows are listed first, for most have none of the values.
   template <class Add>
   void sum_bits(const i32* features, i32 m, i64 width, Add&& add) {
     s.bit_sums.assign(m * width, 0);
@@ -258,7 +267,7 @@ struct Search {
     BestRatio ratio(Sums::tie);
     ratio.numerator = -1;
     sums.offer(ratio, 0);
-    cut = finish(ratio, sums, [&](i64) { return rows.features[slot].bin_end[0]; });
+    cut = finish(ratio, sums, [&](i64) { return matrix.features[slot].bin_end[0]; });
     cut.bin_below = 0;
     cut.bin_above = 1;
     return cut;
@@ -281,9 +290,9 @@ struct Search {
 constexpr i64 kMaxPairs = 96;
 constexpr i64 kMaxByteClasses = 64;
 
-// The best cuts of the features of a node of n rows, without a sort: what lies on the left of each row
-// comes from comparing its key with all others. A row's class and count are in `words` tokens of
-// s.tokens, those of all rows together.
+// The best cuts of the features of a node of n rows, without a sort: what lies on the left of each
+// row comes from comparing its key with all others. A row's class and count are in `words` tokens
+// of s.tokens, those of all rows together.
 class PairCuts {
  public:
   static constexpr i64 kStep = kMaxPairs + kRoom;

@@ -1,9 +1,9 @@
-#include "rows.hpp"
+#include "choose/rows.hpp"
 
 #include <utility>
 
-#include "class_scores.hpp"
-#include "row_search.hpp"
+#include "binned/class_scores.hpp"
+#include "choose/row_search.hpp"
 
 namespace treewright {
 namespace {
@@ -58,8 +58,11 @@ class ManyClasses {
 class Numbers {
  public:
   Numbers(const NodeView& node)
-      : wy_(node.block.target.wy), count_(node.block.target.count), all_(node.stats[0]),
-        centre_(node.criterion.centre[0]), rest_(node.criterion.rest[0]) {}
+      : wy_(node.block.target.wy),
+        count_(node.block.target.count),
+        all_(node.stats[0]),
+        centre_(node.criterion.centre[0]),
+        rest_(node.criterion.rest[0]) {}
   static constexpr double tie = kTie;
   void add(u32 row) { add_bin(wy_[row], count_[row]); }
   void add_bin(i64 wy, i64 count) {
@@ -92,21 +95,22 @@ struct ManyClassSearch : Search {
 
   void run(const i32* features, i32 m, Candidate* out) {
     const TargetArrays& t = node.block.target;
-    sum_bits(features, m, width, [&](u64* sums, u32 row) {
-      sums[t.label[row]] += (u64{1} << 32) + t.count[row];
-    });
+    sum_bits(features, m, width,
+             [&](u64* sums, u32 row) { sums[t.label[row]] += (u64{1} << 32) + t.count[row]; });
     const ClassTotals totals(node.stats, width, s.totals), few = make_tokens();
     const ClassGain whole(totals);
     double top = -1;
     PairCuts pairs(s, n, few.step() / 4, top);
-    each(features, m, out, [&](i32 slot, i32 k) { return by_bit(slot, s.bit_sums.data() + k * width); },
-         [&](i32 slot) { return by_bins(slot, totals, whole); },
-         [&](i32 slot) {
-           if (!few.step()) return scan_items(slot, ManyClasses(node, scratch));
-           return pairs.best(keys_of(slot), whole, [&] {
-             return score_class_bytes(s.sums.data(), PairCuts::kStep, n, few, s.score.data());
-           });
-         });
+    each(
+        features, m, out,
+        [&](i32 slot, i32 k) { return by_bit(slot, s.bit_sums.data() + k * width); },
+        [&](i32 slot) { return by_bins(slot, totals, whole); },
+        [&](i32 slot) {
+          if (!few.step()) return scan_items(slot, ManyClasses(node, scratch));
+          return pairs.best(keys_of(slot), whole, [&] {
+            return score_class_bytes(s.sums.data(), PairCuts::kStep, n, few, s.score.data());
+          });
+        });
   }
 
   // Tokens of the rows of a small node, a byte for each class that is left there, and the totals of
@@ -151,7 +155,7 @@ struct ManyClassSearch : Search {
   }
 
   Cut by_bins(i32 slot, const ClassTotals& totals, const ClassGain& whole) {
-    const RowFeature& f = rows.features[slot];
+    const RowFeature& f = matrix.features[slot];
     const TargetArrays& t = node.block.target;
     const BinColumn bins = cells.bins_of(slot, n);
     const i64 n_bins = f.n_bins(), step = totals.step();
@@ -234,9 +238,10 @@ struct NumberSearch : ManyClassSearch {
       sums[0] += static_cast<u64>(t.wy[row]);
       sums[1] += (u64{1} << 32) + t.count[row];
     });
-    each(features, m, out, [&](i32 slot, i32 k) { return by_bit(slot, s.bit_sums.data() + 2 * k); },
-         [&](i32 slot) { return by_bins(slot); },
-         [&](i32 slot) { return scan_items(slot, Numbers(node)); });
+    each(
+        features, m, out, [&](i32 slot, i32 k) { return by_bit(slot, s.bit_sums.data() + 2 * k); },
+        [&](i32 slot) { return by_bins(slot); },
+        [&](i32 slot) { return scan_items(slot, Numbers(node)); });
   }
 
   Cut by_bit(i32 slot, const u64* right) {
@@ -248,7 +253,7 @@ struct NumberSearch : ManyClassSearch {
   }
 
   Cut by_bins(i32 slot) {
-    const RowFeature& f = rows.features[slot];
+    const RowFeature& f = matrix.features[slot];
     const TargetArrays& t = node.block.target;
     const i64 n_bins = f.n_bins();
     struct Bin {
@@ -281,7 +286,8 @@ void search_classes(const NodeView& node, const i32* features, i32 n, Scratch& s
     Search search(node, scratch);
     for (i32 k = 0; k < n; ++k) {
       const Cut cut = node.criterion.n_classes == 2
-                          ? search.random_cut(features[k], TwoClasses(node.stats[0] + node.stats[1], node.stats[1]))
+                          ? search.random_cut(features[k], TwoClasses(node.stats[0] + node.stats[1],
+                                                                      node.stats[1]))
                           : search.random_cut(features[k], ManyClasses(node, scratch));
       write(cut, features[k], out[k]);
     }

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "cuts.hpp"
+#include "choose/cuts.hpp"
 
 namespace treewright {
 
@@ -114,8 +114,8 @@ inline void scan_two_classes(const NodeView& node, const Entry* entries, i64 min
 }
 
 // Several classes by Gini: the sums of squares are integers, moved by one instance at a time.
-inline void scan_classes(const NodeView& node, const Entry* entries, i64 min_leaf,
-                         Scratch& scratch, Candidate& best) {
+inline void scan_classes(const NodeView& node, const Entry* entries, i64 min_leaf, Scratch& scratch,
+                         Candidate& best) {
   const i64 n = node.size();
   const i32 classes = node.problem.targets.n_classes;
   const u16* label = node.block.target.label;
@@ -186,8 +186,7 @@ const Entry* entries_of(const NodeView& node, i32 feature, Scratch& scratch);
 // Entries before the gaps.
 inline i64 count_known(const Entry* entries, i64 n) {
   if (entries[n - 1].rank != kGap) return n;
-  return std::partition_point(entries, entries + n,
-                              [](const Entry& e) { return e.rank != kGap; }) -
+  return std::partition_point(entries, entries + n, [](const Entry& e) { return e.rank != kGap; }) -
          entries;
 }
 

@@ -1,5 +1,5 @@
-// Two classes by Gini's index, without weights but for the counts of a forest's draws, straight from
-// counts per code.
+// Two classes by Gini's index, without weights but for the counts of a forest's draws, straight
+// from counts per code.
 //
 // Most categorical data are of this kind, so it has a search of its own: exact in integers until
 // the last step (see scan_two_classes), without groups and without divisions. Categories with an
@@ -8,13 +8,13 @@
 
 #include <algorithm>
 
-#include "cuts.hpp"
-#include "groups.hpp"
+#include "choose/cuts.hpp"
+#include "choose/groups.hpp"
 
 namespace treewright {
 
-// Counts the two classes per code of a forest's node, whose weights are counts. Both are halves of one
-// word, and two tables are taken in turn (see count_pairs).
+// Counts the two classes per code of a forest's node, whose weights are counts. Both are halves of
+// one word, and two tables are taken in turn (see count_pairs).
 inline void count_draws(const NodeView& node, const FeatureInfo& info, std::vector<i64>& words,
                         std::vector<i64>& out) {
   const TargetArrays& target = node.block.target;
@@ -53,7 +53,8 @@ inline const i64* class_counts(const NodeView& node, const FeatureInfo& info, Sc
   // Moving the instances needs those of the winner again.
   for (std::size_t i = 0; i < scratch.n_counted; ++i) {
     const CodeCounts& c = scratch.counted[i];
-    if (c.slot == info.slot && c.block == &node.block && c.begin == node.begin && c.end == node.end) {
+    if (c.slot == info.slot && c.block == &node.block && c.begin == node.begin &&
+        c.end == node.end) {
       return c.count.data();
     }
   }
@@ -172,7 +173,7 @@ inline bool scan_table(const NodeView& node, const FeatureInfo& info, Scratch& s
   // Counts of draws tell weights, not rows.
   const bool counts = p.unit || (node.block.target.count && admission.min_leaf <= 1);
   if (!counts || node.criterion.n_classes != 2 || node.criterion.factor || column.multiway ||
-      info.code_bytes != 1 || p.params.random_cut || !admission.plain()) {
+      info.code_bytes != 1 || p.params.random_cut || !admission.is_free()) {
     return false;
   }
   const bool own_branch = info.has_gaps && gaps == GapPolicy::own_branch;

@@ -1,12 +1,12 @@
 // The user's own criterion in Python: all cuts of a feature scored in one call.
 #include <algorithm>
 
-#include "cuts.hpp"
-#include "factory.hpp"
-#include "groups.hpp"
-#include "order.hpp"
-#include "random.hpp"
-#include "sorted.hpp"
+#include "choose/cuts.hpp"
+#include "choose/factory.hpp"
+#include "choose/groups.hpp"
+#include "choose/order.hpp"
+#include "choose/random.hpp"
+#include "choose/sorted.hpp"
 
 namespace treewright {
 namespace {
@@ -104,13 +104,14 @@ class UserCriterion : public Chooser {
     for (i32 j = 0; j < p.n_stats; ++j) out[j] = static_cast<double>(stats[j]) * p.stat_unit(j);
   }
 
-  void evaluate(const NodeView& node, const Cuts& cuts, const Admission& admission,
-                bool learned, bool gaps_left, Candidate& best) {
+  void evaluate(const NodeView& node, const Cuts& cuts, const Admission& admission, bool learned,
+                bool gaps_left, Candidate& best) {
     const Problem& p = node.problem;
     const i32 s = p.n_stats;
     const i64 total_n = cuts.n_known + (learned ? cuts.n_gaps : 0);
     std::vector<i64> total(node.stats, node.stats + s), left(s), right(s);
-    if (!learned) for (i32 j = 0; j < s; ++j) total[j] -= cuts.gap_stats[j];
+    if (!learned)
+      for (i32 j = 0; j < s; ++j) total[j] -= cuts.gap_stats[j];
     std::vector<double> lefts, rights;
     std::vector<std::size_t> kept;
     for (std::size_t c = 0; c < cuts.n_left.size(); ++c) {
@@ -120,7 +121,7 @@ class UserCriterion : public Chooser {
         left[j] = cuts.stats[c * s + j] + (gaps_left ? cuts.gap_stats[j] : 0);
         right[j] = total[j] - left[j];
       }
-      if (!admission.plain() && !admission.allows(node, left.data(), right.data())) continue;
+      if (!admission.is_free() && !admission.allows(node, left.data(), right.data())) continue;
       kept.push_back(c);
       lefts.resize(kept.size() * s);
       rights.resize(kept.size() * s);

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "criterion.hpp"
+#include "criteria/criterion.hpp"
 
 namespace treewright {
 

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <vector>
 
-#include "../problem.hpp"
+#include "data/problem.hpp"
 
 namespace treewright {
 

@@ -1,7 +1,7 @@
 // Entropy in bits: side = Σ x_k log2(x_k / X) with X = Σ x_k.
 #pragma once
 
-#include "criterion.hpp"
+#include "criteria/criterion.hpp"
 
 namespace treewright {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "criterion.hpp"
+#include "criteria/criterion.hpp"
 
 namespace treewright {
 

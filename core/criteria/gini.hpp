@@ -2,7 +2,7 @@
 // terms have one sign, so that nearly pure nodes keep their digits.
 #pragma once
 
-#include "criterion.hpp"
+#include "criteria/criterion.hpp"
 
 namespace treewright {
 

@@ -5,7 +5,7 @@
 // sides: written so, small gains keep their digits.
 #pragma once
 
-#include "criterion.hpp"
+#include "criteria/criterion.hpp"
 
 namespace treewright {
 

@@ -1,7 +1,7 @@
 // Squared error (variance reduction): side = Σ_o (S_o − W·centre_o)² / W.
 #pragma once
 
-#include "criterion.hpp"
+#include "criteria/criterion.hpp"
 
 namespace treewright {
 

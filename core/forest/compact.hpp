@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "../assemble.hpp"
+#include "grow/assemble.hpp"
 
 namespace treewright {
 

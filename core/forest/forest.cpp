@@ -1,25 +1,25 @@
-#include "forest.hpp"
+#include "forest/forest.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
 
-#include "../assemble.hpp"
-#include "../team.hpp"
-#include "../threads.hpp"
-#include "row_matrix.hpp"
+#include "base/team.hpp"
+#include "base/threads.hpp"
+#include "binned/row_matrix.hpp"
+#include "grow/assemble.hpp"
 
 namespace treewright {
 namespace {
 
 // What all trees share.
 struct Shared {
-  std::unique_ptr<RowMatrix> rows;
+  std::unique_ptr<RowMatrix> matrix;
   std::vector<Memory> code_memory;
   std::vector<const u8*> codes;  // per coded slot
   std::vector<u16> label;
-  std::vector<i64> weight, wy;   // of one draw of each row
+  std::vector<i64> weight, wy;  // of one draw of each row
 };
 
 void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
@@ -29,7 +29,7 @@ void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
     FeatureInfo& info = p.features[f];
     const Column& column = p.columns[f];
     if (column.ordered && !column.multiway) {
-      info.store = Store::rows;
+      info.store = Store::by_row;
       ordered.push_back(f);
     } else {
       info.slot = p.n_coded++;
@@ -37,11 +37,11 @@ void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
       shared.codes.push_back(static_cast<const u8*>(shared.code_memory.back().data()));
     }
   }
-  shared.rows = std::make_unique<RowMatrix>(p.columns, ordered, p.n_rows, plan.n_threads);
-  p.rows = shared.rows.get();
+  shared.matrix = std::make_unique<RowMatrix>(p.columns, ordered, p.n_rows, plan.n_threads);
+  p.matrix = shared.matrix.get();
   p.exact_rows = plan.exact;
   for (std::size_t i = 0; i < ordered.size(); ++i) {
-    const RowFeature& feature = shared.rows->features[i];
+    const RowFeature& feature = shared.matrix->features[i];
     FeatureInfo& info = p.features[feature.column];
     info.slot = static_cast<i32>(i);
     info.has_gaps = feature.has_gaps;
@@ -71,7 +71,8 @@ struct TreeArena {
 };
 
 // Gives a problem the rows of a tree and makes the root.
-void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 seed, TreeArena& arena) {
+void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 seed,
+               TreeArena& arena) {
   const i64 n = p.n_rows;
   arena.counts.resize(n);
   draw_sample(plan.sampling, seed, n, arena.counts.data());
@@ -94,13 +95,14 @@ void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 see
   Block& block = *arena.block;
   block.n = n;
   block.codes = shared.codes;
-  block.rows = p.rows->cells();
+  block.cells = p.matrix->cells();
   block.ids = arena.ids.data();
   block.target = {};
   if (counted) block.target.count = arena.small_counts.data();
   if (!p.unit && !(counted && classes)) {
     arena.weight.resize(n);
-    for (i64 i = 0; i < n; ++i) arena.weight[i] = arena.counts[i] * (weighted ? shared.weight[i] : 1);
+    for (i64 i = 0; i < n; ++i)
+      arena.weight[i] = arena.counts[i] * (weighted ? shared.weight[i] : 1);
     block.target.weight = arena.weight.data();
   }
   if (classes) {
@@ -128,7 +130,8 @@ class ForestGrower {
   GrownForest run() {
     const Team team;
     prepare(p_, plan_, shared_);
-    const int threads = std::max(1, static_cast<int>(std::min<i64>(plan_.n_threads, plan_.n_trees)));
+    const int threads =
+        std::max(1, static_cast<int>(std::min<i64>(plan_.n_threads, plan_.n_trees)));
     std::vector<TreeArena> arenas(threads);
     finished_.resize(plan_.n_trees);
     plan_.oob.begin(p_);
@@ -136,8 +139,7 @@ class ForestGrower {
     TaskQueue<i64> queue;
     for (i64 i = 0; i < plan_.n_trees; ++i) queue.push(i);
     try {
-      queue.run(
-          threads, [&](i64 i, int t) { one_tree(i, t, arenas[t]); }, [&] { report(); });
+      queue.run(threads, [&](i64 i, int t) { one_tree(i, t, arenas[t]); }, [&] { report(); });
       report();
     } catch (...) {
       out.interrupted = failure_;

@@ -9,11 +9,11 @@
 #include <memory>
 #include <vector>
 
-#include "../grow.hpp"
-#include "../problem.hpp"
-#include "compact.hpp"
-#include "out_of_bag.hpp"
-#include "sample.hpp"
+#include "data/problem.hpp"
+#include "forest/compact.hpp"
+#include "forest/out_of_bag.hpp"
+#include "forest/sample.hpp"
+#include "grow/grow.hpp"
 
 namespace treewright {
 

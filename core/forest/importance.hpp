@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "../predict.hpp"
-#include "sample.hpp"
+#include "forest/sample.hpp"
+#include "predict/predict.hpp"
 
 namespace treewright {
 
@@ -32,14 +32,14 @@ struct AskedTree {
 struct ImportanceProblem {
   i64 n_rows = 0, n_trees = 0;
   i32 n_features = 0;
-  i32 width = 1;                  // classes or outputs
-  const i32* label = nullptr;     // classes; otherwise
-  const double* y = nullptr;      // rows × width
+  i32 width = 1;               // classes or outputs
+  const i32* label = nullptr;  // classes; otherwise
+  const double* y = nullptr;   // rows × width
   Sampling sampling;
   u64 seed = 0;
   std::function<AskedTree(i64)> tree;  // from any thread
   int n_threads = 1;
-  std::function<void()> poll;          // from the calling thread; may throw
+  std::function<void()> poll;  // from the calling thread; may throw
 };
 
 // Fills lost (trees × features) with the mean increase of the loss, which is 1 for a wrong label or

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "../problem.hpp"
-#include "compact.hpp"
-#include "row_matrix.hpp"
+#include "binned/row_matrix.hpp"
+#include "data/problem.hpp"
+#include "forest/compact.hpp"
 
 namespace treewright {
 

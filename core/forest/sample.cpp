@@ -1,4 +1,4 @@
-#include "sample.hpp"
+#include "forest/sample.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,17 +6,17 @@
 
 #include <vector>
 
-#include "../philox.hpp"
-#include "../types.hpp"
+#include "base/philox.hpp"
+#include "base/types.hpp"
 
 namespace treewright {
 
 struct Sampling {
-  bool all = true;                     // every row once, nothing is drawn
+  bool all = true;  // every row once, nothing is drawn
   bool replace = true;
-  const double* weight = nullptr;      // chances; null: equal
-  const i32* strata = nullptr;         // null: one stratum
-  std::vector<i64> n_draws;            // per stratum
+  const double* weight = nullptr;  // chances; null: equal
+  const i32* strata = nullptr;     // null: one stratum
+  std::vector<i64> n_draws;        // per stratum
 };
 
 inline u64 tree_seed(u64 seed, i64 tree) {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "simd.hpp"
+#include "base/simd.hpp"
 
 namespace treewright::optimal {
 namespace {
@@ -29,7 +29,7 @@ struct Layout {
 };
 
 // Two classes: the errors of a part are the rarer one.
-TREEWRIGHT_WIDE void pair_two(const Layout& at, Pairs& pairs) {
+TREEWRIGHT_VECTORS void pair_two(const Layout& at, Pairs& pairs) {
   const i32 n0 = at.first[1], n_words = at.first[2];
   for (i32 i = 0; i < at.n_tests; ++i) {
     const i32 a0 = at.passing[2 * i], a1 = at.passing[2 * i + 1];
@@ -49,7 +49,7 @@ TREEWRIGHT_WIDE void pair_two(const Layout& at, Pairs& pairs) {
   }
 }
 
-TREEWRIGHT_WIDE void pair_many(const Layout& at, Pairs& pairs) {
+TREEWRIGHT_VECTORS void pair_many(const Layout& at, Pairs& pairs) {
   const i32 k = at.n_classes, n_words = at.first[k];
   for (i32 i = 0; i < at.n_tests; ++i) {
     const u64* one = at.planes + static_cast<i64>(i) * n_words;
@@ -62,8 +62,7 @@ TREEWRIGHT_WIDE void pair_many(const Layout& at, Pairs& pairs) {
         i32 count = 0;
         for (i32 w = at.first[c]; w < at.first[c + 1]; ++w)
           count += std::popcount(one[w] & other[w]);
-        const i32 part[4] = {count, a[c] - count, b[c] - count,
-                             at.totals[c] - a[c] - b[c] + count};
+        const i32 part[4] = {count, a[c] - count, b[c] - count, at.totals[c] - a[c] - b[c] + count};
         for (int q = 0; q < 4; ++q) {
           sum[q] += part[q];
           most[q] = std::max(most[q], part[q]);
@@ -75,8 +74,8 @@ TREEWRIGHT_WIDE void pair_many(const Layout& at, Pairs& pairs) {
   }
 }
 
-TREEWRIGHT_WIDE void count_passing(const u64* planes, const i32* first, i32 n_classes, i32 n_tests,
-                                   i32* passing) {
+TREEWRIGHT_VECTORS void count_passing(const u64* planes, const i32* first, i32 n_classes,
+                                      i32 n_tests, i32* passing) {
   const i32 n_words = first[n_classes];
   for (i32 t = 0; t < n_tests; ++t) {
     const u64* plane = planes + static_cast<i64>(t) * n_words;
@@ -96,9 +95,8 @@ Counts::Counts(const Problem& problem, const RowTable& table)
 std::vector<i32> Counts::rows() const {
   std::vector<i32> rows(problem_.n_rows);
   std::iota(rows.begin(), rows.end(), 0);
-  std::stable_sort(rows.begin(), rows.end(), [&](i32 a, i32 b) {
-    return problem_.classes[a] < problem_.classes[b];
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](i32 a, i32 b) { return problem_.classes[a] < problem_.classes[b]; });
   return rows;
 }
 
@@ -174,8 +172,8 @@ void Counts::glance(Rows rows, Glance& glance, Scratch& s) const {
 void Counts::pairs(Rows rows, Pairs& pairs, Scratch& s) const {
   const i32 n_tests = static_cast<i32>(problem_.tests.size());
   pairs.reset(n_tests);
-  const Layout at{s.planes.data(),  s.first.data(), s.totals.data(), s.passing.data(),
-                  n_classes_, n_tests,        problem_.unit};
+  const Layout at{s.planes.data(), s.first.data(), s.totals.data(), s.passing.data(),
+                  n_classes_,      n_tests,        problem_.unit};
   if (n_classes_ == 2)
     pair_two(at, pairs);
   else

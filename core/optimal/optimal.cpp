@@ -2,10 +2,10 @@
 
 #include <cstring>
 
+#include "base/team.hpp"
 #include "optimal/counts.hpp"
 #include "optimal/search.hpp"
 #include "optimal/sums.hpp"
-#include "team.hpp"
 
 namespace treewright::optimal {
 namespace {
@@ -47,8 +47,8 @@ Problem merged(const Problem& problem, const Groups& groups) {
   out.worst.assign(out.n_rows, 0);
   for (i64 to = 0; to < out.n_rows; ++to) {
     const i64 group = order[to];
-    const u16* bins = &problem.bins[static_cast<i64>(groups.rows[groups.begin[group]]) *
-                                    problem.n_columns];
+    const u16* bins =
+        &problem.bins[static_cast<i64>(groups.rows[groups.begin[group]]) * problem.n_columns];
     out.bins.insert(out.bins.end(), bins, bins + problem.n_columns);
     for (i64 r = groups.begin[group]; r < groups.begin[group + 1]; ++r) {
       const i64 row = groups.rows[r];
@@ -82,8 +82,8 @@ bool should_count(const Problem& problem, i64 n_groups, i32 max_depth) {
   const double rows = share * static_cast<double>(problem.n_rows);
   const double merged_rows = share * static_cast<double>(n_groups);
   const double count = n_tests * n_tests * (rows / 64 + 2 * width + 4);
-  const double add = n_columns * n_columns * merged_rows * (1 + width) +
-                     n_tests * n_tests * (4 * width + 8);
+  const double add =
+      n_columns * n_columns * merged_rows * (1 + width) + n_tests * n_tests * (4 * width + 8);
   return count <= add;
 }
 

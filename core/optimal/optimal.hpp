@@ -1,7 +1,7 @@
 // The best tree of a depth, with proof.
 #pragma once
 
-#include "callable.hpp"
+#include "base/callable.hpp"
 #include "optimal/problem.hpp"
 
 namespace treewright::optimal {

@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "types.hpp"
+#include "base/types.hpp"
 
 namespace treewright::optimal {
 

@@ -16,10 +16,10 @@
 #include <memory>
 #include <mutex>
 
-#include "callable.hpp"
+#include "base/callable.hpp"
+#include "base/threads.hpp"
 #include "optimal/bounds.hpp"
 #include "optimal/cache.hpp"
-#include "threads.hpp"
 
 namespace treewright::optimal {
 
@@ -261,7 +261,8 @@ class Search {
     return {progress.best, progress.test, true};
   }
 
-  // The tree of a solved subproblem, from its root on; what the cache has forgotten is solved again.
+  // The tree of a solved subproblem, from its root on; what the cache has forgotten is solved
+  // again.
   i32 extract(const Part& part, i32 depth, const Outcome& outcome, Found& found) {
     const i32 node = static_cast<i32>(found.test.size());
     found.test.push_back(outcome.test);

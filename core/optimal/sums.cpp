@@ -21,8 +21,8 @@ struct SquareCost {
       const double sum = static_cast<double>(sums[k]);
       explained += sum * sum;
     }
-    const double left = static_cast<double>(sums[1]) -
-                        explained * unit / static_cast<double>(sums[0]);
+    const double left =
+        static_cast<double>(sums[1]) - explained * unit / static_cast<double>(sums[0]);
     return std::max<i64>(0, std::llround(left));
   }
 };
@@ -73,7 +73,8 @@ void Sums::glance(Rows rows, Glance& glance, Scratch& s) const {
   glance.resize(n_tests);
   s.total.assign(width, 0);
   for (const i32 row : rows)
-    for (i32 k = 0; k < width; ++k) s.total[k] += problem_.values[static_cast<i64>(row) * width + k];
+    for (i32 k = 0; k < width; ++k)
+      s.total[k] += problem_.values[static_cast<i64>(row) * width + k];
   s.passing.resize(n_tests * width);
   s.lines.resize(problem_.n_columns);
   std::vector<i64> other(width);
@@ -181,8 +182,7 @@ void Sums::own_pairs(i32 f, Pairs& pairs, Scratch& s, Cost cost) const {
       const Test& other = problem_.tests[tests[b]];
       const i64 low = std::max(one.low, other.low);
       const i64 high = std::max<i64>(low, std::min(one.high, other.high));
-      for (i64 k = 0; k < width; ++k)
-        s.parts[k] = line[high * width + k] - line[low * width + k];
+      for (i64 k = 0; k < width; ++k) s.parts[k] = line[high * width + k] - line[low * width + k];
       offer(tests[a], tests[b], pairs, s, cost);
     }
   }

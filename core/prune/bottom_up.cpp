@@ -1,7 +1,7 @@
 // Passes over a tree from its leaves to its root: sums over subtrees, and the cheapest pruning.
 //
-// The arrays are those of a Tree: parents before children, branch b of node t is first_child[t] + b,
-// so that one loop over the ids from the last to the first meets every node after all that lie
+// The arrays are those of a Tree: parents before children, branch b of node t is first_child[t] +
+// b, so that one loop over the ids from the last to the first meets every node after all that lie
 // below it, whatever the depth. The caller has checked the structure.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "bind_arrays.hpp"
-#include "module.hpp"
+#include "base/arrays.hpp"
+#include "base/module.hpp"
 
 #include <nanobind/stl/tuple.h>
 
@@ -84,7 +84,8 @@ Cheapest cheapest_pruning(const Flat1<std::int32_t>& first_child,
 
 std::vector<double> subtree_sums(const Flat1<std::int32_t>& first_child,
                                  const Flat1<std::int32_t>& n_children, const Flat2& own) {
-  const auto n = static_cast<std::int64_t>(own.shape(0)), k = static_cast<std::int64_t>(own.shape(1));
+  const auto n = static_cast<std::int64_t>(own.shape(0)),
+             k = static_cast<std::int64_t>(own.shape(1));
   std::vector<double> sum(own.data(), own.data() + n * k);
   for (std::int64_t t = n; t-- > 0;) {
     for (std::int64_t c = first_child.data()[t], b = n_children.data()[t]; b > 0; ++c, --b) {
@@ -106,9 +107,9 @@ void bind_bottom_up(nb::module_& m) {
         Cheapest out;
         {
           nb::gil_scoped_release released;
-          out = cheapest_pruning(first_child, n_children,
-                                 {as_leaf.data(), of_test.data(),
-                                  handed.is_valid() ? handed.data() : nullptr, slack});
+          out = cheapest_pruning(
+              first_child, n_children,
+              {as_leaf.data(), of_test.data(), handed.is_valid() ? handed.data() : nullptr, slack});
         }
         return std::make_tuple(to_numpy(std::move(out.fate)), to_numpy(std::move(out.below)),
                                to_numpy(std::move(out.leaves)));

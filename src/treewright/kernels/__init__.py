@@ -48,7 +48,7 @@ def check_growth(columns: Sequence[NDArray[Any]], params: Mapping[str, Any]) -> 
 
 
 def grow(columns: Sequence[NDArray[Any]], params: dict[str, Any]) -> dict[str, Any]:
-    """Grow a tree; see ``core/grow.hpp``."""
+    """Grow a tree; see ``core/grow/grow.hpp``."""
     check_growth(columns, params)
     return _core.grow(list(columns), params)
 

@@ -1,6 +1,6 @@
 """Tests of independence and the splits they find, behind their checks.
 
-See ``core/association/association.hpp`` for what is computed and
+See ``core/ctree/association.hpp`` for what is computed and
 :mod:`treewright.kernels.reference.association` for the same in numpy.
 """
 

@@ -1,4 +1,4 @@
-"""Error-based pruning behind its checks; see ``core/error_based.hpp``."""
+"""Error-based pruning behind its checks; see ``core/prune/error_based.hpp``."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def weakest_links(
     is_empty: NDArray[np.bool_],
     cases: float,
 ) -> NDArray[np.bool_]:
-    """Nodes that C5.0's global pruning makes leaves; see ``core/error_based.hpp``."""
+    """Nodes that C5.0's global pruning makes leaves; see ``core/prune/error_based.hpp``."""
     if not len(first_child) == len(n_children) == len(errors) == len(is_empty):
         raise ValueError("children, errors and emptiness must have one entry per node")
     return cast(

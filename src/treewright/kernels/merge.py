@@ -1,4 +1,4 @@
-"""Merging of categories behind its checks; see ``core/merge.cpp``.
+"""Merging of categories behind its checks; see ``core/chaid/merge.cpp``.
 
 The core asks scipy for p-values: the addresses of its compiled tail functions are passed along.
 """

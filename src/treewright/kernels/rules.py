@@ -23,7 +23,7 @@ def choose_rules(
     share: float,
     most_exhaustive: int,
 ) -> NDArray[np.bool_]:
-    """Rules of a class that tell it in the fewest bits; see ``core/rule_choice.cpp``.
+    """Rules of a class that tell it in the fewest bits; see ``core/rules/choice.cpp``.
 
     Rule ``r`` covers ``rows[rule_offset[r]:rule_offset[r + 1]]``; an empty ``weight`` means ones.
     """
@@ -63,7 +63,7 @@ def rank_rules(
     """Rules that vote, the least useful first, and the errors before each is taken away.
 
     Rule ``r`` covers ``rows[rule_offset[r]:rule_offset[r + 1]]``, votes for ``label[r]`` with its
-    ``strength``; a row without votes is of class ``other``. See ``core/rule_utility.cpp``.
+    ``strength``; a row without votes is of class ``other``. See ``core/rules/utility.cpp``.
     """
     return _core.rank_rules(
         np.ascontiguousarray(rule_offset, np.int64),

@@ -1,4 +1,4 @@
-"""Soft thresholds behind their checks; see ``core/soft.hpp``."""
+"""Soft thresholds behind their checks; see ``core/quinlan/soft.hpp``."""
 
 from __future__ import annotations
 

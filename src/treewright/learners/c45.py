@@ -9,7 +9,7 @@ logarithm of the cuts that were tried. A gap goes down every branch with a share
 in single precision and reads its normal deviate from a table, or J48 of Weka. It differs from
 both in that class labels of tied leaves go to the first class, and from J48 in that sums do not
 depend on the order of the rows. In release 8 they do where rows have gaps, in the last bit; that is
-followed (``core/in_place``) unless rows have weights, features are drawn or
+followed (``core/quinlan/in_place``) unless rows have weights, features are drawn or
 categories are grouped.
 
 References: Quinlan (1993), *C4.5: Programs for Machine Learning*; Quinlan (1996), *Improved use of

@@ -1,7 +1,7 @@
 """What C5.0 does to a grown tree: local pruning, global pruning, pooled leaves.
 
 Local pruning is that of C4.5 with other rules about raising, and by cost where errors have prices
-(``core/error_based.hpp``). Global
+(``core/prune/error_based.hpp``). Global
 pruning then takes away the subtrees that save the fewest training errors per leaf, all of the
 weakest at once, until one standard error of the tree's training errors is used up. Sibling leaves
 of one class become one leaf.

@@ -1,8 +1,8 @@
 """The rules that a rule set is chosen from: the leaves of a tree, without what does not pay.
 
-Every leaf is a rule. Conditions that do not pay are dropped (``core/rule_generalise.hpp``), and of
+Every leaf is a rule. Conditions that do not pay are dropped (``core/rules/generalise.hpp``), and of
 the rules that are left those are chosen, class by class, that tell the class in the fewest bits
-(``core/rule_choice.cpp``).
+(``core/rules/choice.cpp``).
 
 The bits of a condition are fitted to what c4.5rules prints, which is all that is published of
 them: log2 of the features, plus log2 of the categories, or 1 + log2(values) / 2 for a cut.

@@ -35,7 +35,7 @@ Conditions = Sequence[Condition]
 
 
 class TestKind(IntEnum):
-    """How a test reads a value; as in ``core/rules.hpp``."""
+    """How a test reads a value; as in ``core/rules/rules.hpp``."""
 
     INTERVAL = 0
     CODES = 1

@@ -1,4 +1,4 @@
-"""Numpy twins of ``core/association/association.hpp``: by the book, with full matrices.
+"""Numpy twins of ``core/ctree/association.hpp``: by the book, with full matrices.
 
 The linear statistic T of scores g of a feature and scores h of the response, its mean and
 covariance over all permutations (Strasser and Weber 1999, as in Hothorn, Hornik and Zeileis

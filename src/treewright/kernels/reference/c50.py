@@ -118,7 +118,7 @@ def weakest_links(
     is_empty: NDArray[np.bool_],
     cases: float,
 ) -> NDArray[np.bool_]:
-    """Nodes that global pruning makes leaves; see ``core/error_based.hpp``."""
+    """Nodes that global pruning makes leaves; see ``core/prune/error_based.hpp``."""
     cut = np.zeros(len(errors), np.bool_)
 
     def children(t: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Error-based pruning by its definition; twin of ``core/error_based.cpp``.
+"""Error-based pruning by its definition; twin of ``core/prune/error_based.cpp``.
 
 A tree here is a nested :class:`Part`; rows go down it by the branches that a function gives.
 """

@@ -1,4 +1,4 @@
-"""Numpy twin of ``core/flags.cpp``: what a float matrix holds besides finite numbers."""
+"""Numpy twin of ``core/data/flags.cpp``: what a float matrix holds besides finite numbers."""
 
 from __future__ import annotations
 

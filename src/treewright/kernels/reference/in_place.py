@@ -1,4 +1,4 @@
-"""Growth of release 8 of C4.5 on rows with gaps; twin of ``core/in_place``.
+"""Growth of release 8 of C4.5 on rows with gaps; twin of ``core/quinlan/in_place``.
 
 One list of rows is reordered in place, and all sums are in single precision in the order of that
 list. Thresholds are the largest training values up to the midpoint.

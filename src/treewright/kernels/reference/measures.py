@@ -1,4 +1,4 @@
-"""Numpy twin of ``core/measure.hpp``: the tests of CHAID.
+"""Numpy twin of ``core/chaid/measure.hpp``: the tests of CHAID.
 
 A table has one row per group. Its columns are class weights, or Σw, Σwy and Σwy². Weights count
 as repeated rows. A test gives the statistic, its degrees of freedom and, for F, those of the

@@ -1,4 +1,4 @@
-"""Twin of ``core/merge.cpp``: merging the categories of one predictor at one node.
+"""Twin of ``core/chaid/merge.cpp``: merging the categories of one predictor at one node.
 
 Kass' steps 2 and 3, written as they read: every step tests all pairs anew.
 

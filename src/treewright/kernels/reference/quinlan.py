@@ -1,4 +1,4 @@
-"""Quinlan's choice of a test by its definition; twin of ``core/choose/quinlan.hpp``.
+"""Quinlan's choice of a test by its definition; twin of ``core/quinlan/chooser.hpp``.
 
 Gain and split information are in bits per case. Gaps lower the gain by their share and are one
 more branch of the split information.

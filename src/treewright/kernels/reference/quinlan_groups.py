@@ -1,4 +1,4 @@
-"""Grouping of categories by its definition; twin of ``core/choose/quinlan_subset.hpp``."""
+"""Grouping of categories by its definition; twin of ``core/quinlan/subset.hpp``."""
 
 from __future__ import annotations
 

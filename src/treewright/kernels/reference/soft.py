@@ -1,4 +1,4 @@
-"""Numpy twins of soft thresholds; see ``core/soft.hpp``."""
+"""Numpy twins of soft thresholds; see ``core/quinlan/soft.hpp``."""
 
 from __future__ import annotations
 

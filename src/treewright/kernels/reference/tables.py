@@ -1,4 +1,4 @@
-"""Numpy twin of ``core/tables.cpp``: sums over a node's rows per category of every feature."""
+"""Numpy twin of ``core/chaid/tables.cpp``: sums over a node's rows per category."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codes of texts, as ``core/text_codes.cpp`` finds them."""
+"""Codes of texts, as ``core/data/text_codes.cpp`` finds them."""
 
 from __future__ import annotations
 

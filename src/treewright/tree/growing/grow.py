@@ -1,6 +1,6 @@
 """Growing: prepares a table and a recipe for the core and wraps what comes back as a Tree.
 
-The growth loop itself is compiled (``core/grow.cpp``). Its seam is ``choose(node)``: a compiled
+The growth loop is compiled (``core/grow/grow.cpp``). Its seam is ``choose(node)``: a compiled
 search, or a Python chooser (:mod:`treewright.tree.growing.choosing`).
 """
 

@@ -5,7 +5,8 @@ is described by the estimator. A recipe holds plain values only; it is checked w
 made, at the estimator.
 
 A growth parameter is one field of :class:`Recipe`, with the name and the form in which the core
-reads it (``core/bind``). An estimator whose parameter has the name of a field hands it on.
+reads it (``core/base/parameters.inc``). An estimator whose parameter has the name of a field hands
+it on.
 """
 
 from __future__ import annotations

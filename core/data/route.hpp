@@ -1,0 +1,41 @@
+// Evaluates a Split on a row of the user's columns.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/types.hpp"
+
+namespace treewright {
+
+constexpr i32 kNoBranch = -1;
+
+// Branch of a row, or kNoBranch for a gap.
+inline i32 branch_of(const Split& split, const std::vector<Column>& columns, i64 row) {
+  double value = 0;
+  if (split.kind == SplitKind::linear) {
+    for (std::size_t k = 0; k < split.term_feature.size(); ++k) {
+      value += split.term_weight[k] * columns[split.term_feature[k]].value(row);
+    }
+  } else {
+    const Column& column = columns[split.feature];
+    if (column.type == ColumnType::code) {
+      const i32 code = column.code(row);
+      if (code < 0) return kNoBranch;
+      if (split.kind == SplitKind::codes) {
+        const auto at = std::lower_bound(split.codes.begin(), split.codes.end(), code);
+        if (at == split.codes.end() || *at != code) return kNoBranch;
+        return split.branches[at - split.codes.begin()];
+      }
+      value = code;
+    } else {
+      value = column.value(row);
+    }
+  }
+  if (std::isnan(value)) return kNoBranch;
+  i32 branch = 0;
+  for (double b : split.breaks) branch += split.closed ? value > b : value >= b;
+  return split.reversed ? 1 - branch : branch;
+}
+
+}  // namespace treewright

@@ -1,0 +1,69 @@
+// Choosing the split of a node: which features are scored, and which candidate wins.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "grow/ask_python.hpp"
+#include "grow/mark.hpp"
+#include "grow/node_tables.hpp"
+#include "grow/stopping.hpp"
+
+namespace treewright {
+
+class SplitSearch {
+ public:
+  SplitSearch(Growth& growth, NodeTables& tables)
+      : g_(growth), p_(growth.p), o_(growth.options), tables_(tables) {}
+
+  // False: nothing is worth a split.
+  bool choose(Pending& node, NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
+    if (o_.ask) {
+      std::vector<Chosen> answer = ask_python(g_, {&node, 1}, list);
+      chosen = std::move(answer[0]);
+      return chosen.external;
+    }
+    if (node.tables.empty() && tables_.pay(node.size())) {
+      node.tables = tables_.make(*node.block, node, *node.active, shared, scratch);
+    }
+    NodeView view = g_.view_of(node, list.stats_of(node.record), scratch);
+    scratch.n_counted = 0;
+    // Of equal splits the feature that was drawn first wins. In column order the first columns
+    // would have every tie of a small node, and their importances would grow with it.
+    const bool draws = p_.params.max_features > 0 && p_.params.max_features < p_.n_features();
+    if (draws) {
+      scratch.draw.start(p_.n_features(), p_.params.seed, node.path);
+      scratch.constant.set_others(p_.n_features(), *node.active);
+      draw_features(p_.params.max_features, scratch);
+    }
+    const std::vector<i32>& order = draws ? scratch.drawn : *node.active;
+    std::vector<Candidate> found;  // where all are scored before one wins
+    auto search = [&] {
+      return g_.store->search(node, view, order, list[node.record], shared, found, scratch);
+    };
+    Candidate best = search();
+    // A draw without any admissible split goes on until there is one, unless that makes a leaf.
+    while (draws && p_.params.redraw && best.kind == CandidateKind::none &&
+           !scratch.draw.is_over()) {
+      if (draw_features(1, scratch)) best = search();
+    }
+    if (!is_worth_it(p_.params, g_.gain_unit, best)) return false;
+    chosen.candidate = best;
+    return true;
+  }
+
+ private:
+  // The next features of a draw, those that may vary; false: none does.
+  static bool draw_features(i32 count, Scratch& scratch) {
+    scratch.drawn.resize(count);
+    scratch.drawn.resize(scratch.draw.next(count, scratch.constant.words(), scratch.drawn.data()));
+    return !scratch.drawn.empty();
+  }
+
+  Growth& g_;
+  const Problem& p_;
+  const GrowOptions& o_;
+  NodeTables& tables_;
+};
+
+}  // namespace treewright
