@@ -15,6 +15,9 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── FewTreesWarning                too few trees to tell a variance from noise
     ├── OptimalityWarning              a search ended before it could prove its tree the best
     ├── OutOfBagWarning                rows that every member of an ensemble saw
+    ├── PrecisionWarning               integers too large to be told apart as floats
+    ├── SuspectColumnWarning           text that is nearly all numbers, or nearly all different
+    ├── UnseenCategoriesWarning        many rows with categories that training did not have
     ├── WeakMemberWarning              a first member that is no better than chance was not boosted
     └── ConversionWarning              a column was turned into another kind (dates)
 """
@@ -32,9 +35,12 @@ __all__ = [
     "OptimalityWarning",
     "OutOfBagWarning",
     "ParameterError",
+    "PrecisionWarning",
     "SchemaError",
+    "SuspectColumnWarning",
     "TreewrightError",
     "TreewrightWarning",
+    "UnseenCategoriesWarning",
     "WeakMemberWarning",
 ]
 
@@ -85,6 +91,18 @@ class OptimalityWarning(TreewrightWarning):
 
 class OutOfBagWarning(TreewrightWarning):
     """Rows without an out-of-bag answer; more members leave each row out some time."""
+
+
+class PrecisionWarning(TreewrightWarning):
+    """Integers beyond 2**53, of which neighbours become equal; subtract an offset."""
+
+
+class SuspectColumnWarning(TreewrightWarning):
+    """A column is probably not what its type says: numbers with a stray word, or identifiers."""
+
+
+class UnseenCategoriesWarning(TreewrightWarning):
+    """Many rows have categories that training did not have, and count as gaps there."""
 
 
 class WeakMemberWarning(TreewrightWarning):
