@@ -102,6 +102,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"rules": True, "bands": 3},
     ],
     "CARTClassifier": [
+        {"pruning": "pessimistic"},
         {"missing": "surrogate"},
         {"missing": "fractional"},
         {"missing": "own_branch"},
@@ -112,6 +113,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"ccp_alpha": "cv", "cv": 3, "random_state": 0},
     ],
     "CARTRegressor": [
+        {"min_significance": 0.05},
         {"missing": "surrogate"},
         {"missing": "fractional"},
         {"criterion": "absolute_error"},

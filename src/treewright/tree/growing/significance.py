@@ -129,7 +129,8 @@ def number_p_values(tree: Tree) -> Floats:
     within = np.bincount(parent, square[1:], n)
     between = np.maximum(square - within, 0.0)
     branches = np.bincount(parent[tree.weight[1:] > 0], minlength=n)
-    first, second = branches - 1.0, tree.n_samples - branches.astype(np.float64)
+    # weights, not rows: a weight of two is a row that came twice
+    first, second = branches - 1.0, tree.weight - branches
     p = np.ones(n)
     tested = ~tree.is_leaf & (first > 0) & (second > 0)
     ratio = np.full(n, np.inf)
