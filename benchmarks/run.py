@@ -25,6 +25,7 @@ from forest_quality import quality
 from inference import ctree
 from machine import facts
 from mixed import adult
+from optimal import optimal
 from results import Result, Skipped, save, table
 from rules import growth as rules
 from speed import Settings, fit_case, iris, predict, scaling
@@ -61,6 +62,7 @@ CASES: dict[str, Case] = {
     "boosting_predict": boosting.predict,
     "boosting_busy": boosting.busy,
     "scaling": scaling,
+    "optimal": optimal,
     "rules": rules("rules"),
     "c50_rules": rules("c50_rules"),
     "pruning_path": pruning.path,

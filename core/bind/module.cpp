@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   treewright::bind_grow(m);
   treewright::bind_importance(m);
   treewright::bind_merge(m);
+  treewright::bind_optimal(m);
   treewright::bind_predict(m);
   treewright::bind_prune(m);
   treewright::bind_tables(m);

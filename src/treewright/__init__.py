@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from treewright.evaluation._evaluation import Evaluation
     from treewright.evaluation._generalization import generalization_error
     from treewright.evaluation._intervals import accuracy_interval
+    from treewright.evaluation._optimality import optimality_gap
     from treewright.evaluation._threshold import choose_threshold
     from treewright.evaluation._tune import tune
     from treewright.evaluation._tuning import Tuning
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
+    from treewright.learners.optimal import OptimalTreeClassifier, OptimalTreeRegressor
     from treewright.tree.tree import Tree
 
 __all__ = [
@@ -77,6 +79,8 @@ __all__ = [
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
+    "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "StackingClassifier",
@@ -99,6 +103,7 @@ __all__ = [
     "generalization_error",
     "learning_curve",
     "load",
+    "optimality_gap",
     "pruning",
     "pruning_curve",
     "rules",
@@ -132,6 +137,8 @@ _HOMES = {
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
+    "OptimalTreeClassifier": "treewright.learners.optimal",
+    "OptimalTreeRegressor": "treewright.learners.optimal",
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
     "StackingClassifier": "treewright.ensembles.stacking",
@@ -151,6 +158,7 @@ _HOMES = {
     "generalization_error": "treewright.evaluation._generalization",
     "learning_curve": "treewright.evaluation._curves",
     "load": "treewright.io",
+    "optimality_gap": "treewright.evaluation._optimality",
     "pruning_curve": "treewright.evaluation._pruning_curve",
     "save": "treewright.io",
     "select_features": "treewright.evaluation.selection.selector",

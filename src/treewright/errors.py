@@ -13,6 +13,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── ColumnNamesWarning             columns were matched by position for want of names
     ├── ExtraColumnsWarning            columns that training did not have were ignored
     ├── FewTreesWarning                too few trees to tell a variance from noise
+    ├── OptimalityWarning              a search ended before it could prove its tree the best
     ├── OutOfBagWarning                rows that every member of an ensemble saw
     ├── PrecisionWarning               integers too large to be told apart as floats
     ├── SuspectColumnWarning           text that is nearly all numbers, or nearly all different
@@ -33,6 +34,7 @@ __all__ = [
     "ExtraColumnsWarning",
     "FewTreesWarning",
     "ModelFileError",
+    "OptimalityWarning",
     "OutOfBagWarning",
     "ParameterError",
     "PrecisionWarning",
@@ -102,6 +104,10 @@ class ExtraColumnsWarning(TreewrightWarning):
 
 class FewTreesWarning(TreewrightWarning):
     """A variance that so few trees cannot tell from noise was taken for 0; grow more of them."""
+
+
+class OptimalityWarning(TreewrightWarning):
+    """The time was over before a tree was proven to be the best; give the search more of it."""
 
 
 class OutOfBagWarning(TreewrightWarning):

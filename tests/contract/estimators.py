@@ -165,6 +165,11 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"discretize": "equal_width", "n_bins": 4},
         {"discretize": "equal_frequency"},
     ],
+    "OptimalTreeClassifier": [
+        {"leaf_penalty": 0.02, "max_cuts": 5, "class_weight": "balanced"},
+        {"max_depth": 2, "max_cuts": None},
+    ],
+    "OptimalTreeRegressor": [{"max_depth": 2, "leaf_penalty": 0.01, "max_cuts": None}],
     "HuntRegressor": [{"nominal_split": "multiway", "continuous_split": "at_most"}],
 }
 

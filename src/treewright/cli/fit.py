@@ -45,6 +45,10 @@ LEARNERS: dict[str, dict[Task, str]] = {
     },
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
+    "optimal": {
+        Task.classification: "OptimalTreeClassifier",
+        Task.regression: "OptimalTreeRegressor",
+    },
     "random_forest": {
         Task.classification: "RandomForestClassifier",
         Task.regression: "RandomForestRegressor",

@@ -1,0 +1,116 @@
+"""How far trees are from the best of their depth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treewright as tw
+from treewright.errors import ParameterError
+
+
+@pytest.fixture
+def titanic():
+    data = tw.datasets.load_titanic()
+    return data.data, data.target, data.schema_hints
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tw.CARTClassifier(max_depth=3),
+        tw.CARTClassifier(max_depth=2, missing="surrogate"),
+        tw.CHAIDClassifier(max_depth=2),
+        tw.CTreeClassifier(max_depth=3),
+        tw.C45Classifier(min_samples_leaf=100),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_errors_are_those_of_the_predictions(model, titanic):
+    X, y, hints = titanic
+    model.set_params(**hints).fit(X, y)
+    gap = tw.optimality_gap(model, X, y)
+    assert gap.error == np.count_nonzero(np.asarray(model.predict(X)) != np.asarray(y))
+    assert gap.is_proven
+    assert gap.best_error == gap.lower_bound
+    assert gap.best_tree.depth <= gap.max_depth == model.get_depth()
+    assert gap.gap == max(0.0, gap.error - gap.best_error)
+
+
+def test_a_tree_of_cuts_and_subsets_is_never_better_than_the_best(titanic):
+    X, y, hints = titanic
+    for depth in (1, 2, 3):
+        model = tw.CARTClassifier(max_depth=depth, **hints).fit(X, y)
+        gap = tw.optimality_gap(model, X, y, max_cuts=2)
+        assert gap.best_error <= gap.error
+
+
+def test_an_optimal_tree_is_called_optimal(titanic):
+    X, y, hints = titanic
+    model = tw.OptimalTreeClassifier(max_depth=2, leaf_penalty=0.0, **hints).fit(X, y)
+    gap = tw.optimality_gap(model, X, y)
+    assert gap.is_optimal
+    assert gap.gap == 0.0
+    assert "It is optimal: no tree of depth 2" in gap.words()
+
+
+def test_words_say_how_many_errors_could_be_spared():
+    X = np.array([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 0]])
+    y = [0, 1, 1, 0, 1, 1]
+    gap = tw.optimality_gap(tw.CARTClassifier(max_depth=1).fit(X, y), X, y, max_depth=2)
+    assert str(gap).startswith(
+        "This tree of depth 1 with 2 leaves makes 2 errors on 6 rows. The best tree of depth 2 "
+        "over 3 tests makes 0 errors with "
+    )
+    assert gap.frame().shape == (3, 4)
+    assert "<table>" in gap._repr_html_()
+    assert gap.plot().get_xlabel() == "errors"
+
+
+def test_a_search_that_ran_out_of_time_says_what_is_proven(titanic):
+    X, y, hints = titanic
+    model = tw.CARTClassifier(max_depth=5, **hints).fit(X, y)
+    gap = tw.optimality_gap(model, X, y, time_limit=0.05)
+    assert not gap.is_proven
+    assert gap.lower_bound < gap.best_error
+    assert gap.lower_bound == pytest.approx(round(gap.lower_bound))
+    assert "and none makes less than" in gap.words()
+
+
+def test_costs_and_weights_count(titanic):
+    X, y, hints = titanic
+    costs = np.array([[0.0, 1.0], [3.0, 0.0]])
+    weight = np.linspace(0.5, 2.0, len(y))
+    model = tw.CARTClassifier(max_depth=2, costs=costs, **hints).fit(X, y, sample_weight=weight)
+    gap = tw.optimality_gap(model, X, y, weight)
+    said = np.asarray(model.predict(X), int)
+    assert gap.error == pytest.approx((weight * costs[np.asarray(y, int), said]).sum())
+    assert gap.best_error <= gap.error
+    assert gap.is_proven
+
+
+def test_numbers_have_squared_errors():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 5, (80, 3))
+    y = (X[:, 0] - 2.0) * (X[:, 1] - 2.0) + rng.normal(size=80)
+    model = tw.CARTRegressor(max_depth=2).fit(X, y)
+    gap = tw.optimality_gap(model, X, y)
+    assert gap.error == pytest.approx(((model.predict(X) - y) ** 2).mean())
+    assert gap.best_error < gap.error
+    assert "a mean squared error of" in gap.words()
+    assert gap.best_error == pytest.approx(
+        tw.OptimalTreeRegressor(max_depth=2, max_cuts=None).fit(X, y).objective_
+    )
+
+
+def test_a_leaf_is_the_best_tree_of_its_depth():
+    gap = tw.optimality_gap(tw.CARTClassifier().fit([[1.0], [1.0]], [0, 1]), [[1.0], [1.0]], [0, 1])
+    assert gap.is_optimal
+
+
+def test_a_forest_is_refused_in_one_sentence(titanic):
+    X, y, hints = titanic
+    with pytest.raises(ParameterError, match="take a member of estimators_"):
+        tw.optimality_gap(tw.RandomForestClassifier(3, **hints).fit(X, y), X, y)
+    with pytest.raises(ParameterError, match="max_depth must be an integer from 1"):
+        tw.optimality_gap(tw.CARTClassifier(**hints).fit(X, y), X, y, max_depth=0)
