@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+    from treewright.evaluation._cross_validate import cross_validate
+    from treewright.evaluation._evaluate import evaluate
+    from treewright.evaluation._evaluation import Evaluation
+    from treewright.evaluation._intervals import accuracy_interval
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -42,6 +46,7 @@ __all__ = [
     "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
+    "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "HuntClassifier",
@@ -51,8 +56,11 @@ __all__ = [
     "RandomForestRegressor",
     "Tree",
     "__version__",
+    "accuracy_interval",
+    "cross_validate",
     "datasets",
     "errors",
+    "evaluate",
     "load",
     "pruning",
     "rules",
@@ -71,6 +79,7 @@ _HOMES = {
     "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
+    "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
     "HuntClassifier": "treewright.learners.hunt",
@@ -79,6 +88,9 @@ _HOMES = {
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
     "Tree": "treewright.tree.tree",
+    "accuracy_interval": "treewright.evaluation._intervals",
+    "cross_validate": "treewright.evaluation._cross_validate",
+    "evaluate": "treewright.evaluation._evaluate",
     "load": "treewright.io",
     "save": "treewright.io",
 }

@@ -1,7 +1,8 @@
 """Criteria: what a split is to lower.
 
-One row per criterion: its name, the task, the core's kernel (``core/criteria/``), and its numpy
-twin, the impurity by its definition. A new criterion is a header in the core and a row here.
+One row per criterion, with everything that is known of it: the task, the core's kernel
+(``core/criteria/``), its numpy twin (the impurity by its definition), the loss of a held-out row
+and the check of the target. A new criterion is a header in the core and a row here.
 
 Impurities of classes take counts or probabilities; entropy is in bits.
 
@@ -12,24 +13,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
 
-from treewright.errors import ParameterError
+from treewright.errors import DataError, ParameterError
 
-__all__ = ["CRITERIA", "Criterion", "gain", "gain_ratio", "impurity", "split_information"]
+__all__ = [
+    "CRITERIA",
+    "Criterion",
+    "Loss",
+    "gain",
+    "gain_ratio",
+    "impurity",
+    "row_of",
+    "split_information",
+]
 
 Array = NDArray[np.float64]
+Loss = Callable[[Array, Array, Array], Array]
+"""Loss of rows with target y in nodes that predict value and hold weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
     """A named criterion.
 
-    ``impurity`` maps rows of class probabilities to one number each (classification), or a
-    sample of numbers to one number (regression).
+    Parameters
+    ----------
+    name
+        What users and the core call it.
+    task
+        What kind of target it is for.
+    kernel
+        Its header in ``core/criteria/``.
+    impurity
+        Maps rows of class probabilities to one number each (classification), or a sample of
+        numbers to one number (regression).
+    summary
+        Its formula or meaning.
+    loss
+        What pruning counts on held-out rows; None for errors and costs of classes, or squared
+        errors of numbers, in which weakest-link pruning can be done while growing.
+    check
+        Refuses a target that it is not for.
+    unit_power
+        The power of the target's unit that it is measured in.
+    in_forests
+        Whether the core grows whole forests by it.
     """
 
     name: str
@@ -37,6 +70,10 @@ class Criterion:
     kernel: str
     impurity: Callable[[Array], Array]
     summary: str
+    loss: Loss | None = None
+    check: Callable[[Array], None] | None = None
+    unit_power: int = 1
+    in_forests: bool = True
 
 
 def _gini(p: Array) -> Array:
@@ -65,6 +102,24 @@ def _poisson(y: Array) -> Array:
     return np.asarray((y * np.log(ratio)).mean())
 
 
+def _absolute_loss(y: Array, value: Array, weight: Array) -> Array:
+    return np.abs(y - value)
+
+
+def _poisson_loss(y: Array, value: Array, weight: Array) -> Array:
+    # A leaf without events is taken to have seen half of one: no rate is exactly 0.
+    rate = np.maximum(value, 0.5 / weight)
+    return np.asarray(xlogy(y, y / rate) - y + rate)
+
+
+def _check_counts(y: Array) -> None:
+    if np.any(y < 0) or not np.sum(y) > 0:
+        raise DataError(
+            'criterion="poisson" needs counts: y must be at least 0 and not all 0, '
+            f'got {y.min()} to {y.max()}; use criterion="squared_error".'
+        )
+
+
 CRITERIA: dict[str, Criterion] = {
     criterion.name: criterion
     for criterion in (
@@ -72,7 +127,12 @@ CRITERIA: dict[str, Criterion] = {
         Criterion("entropy", "classification", "entropy.hpp", _entropy, "−Σ p log2 p, in bits."),
         Criterion("error", "classification", "error.hpp", _error, "1 − max p."),
         Criterion(
-            "squared_error", "regression", "squared.hpp", _squared_error, "Variance of the mean."
+            "squared_error",
+            "regression",
+            "squared.hpp",
+            _squared_error,
+            "Mean squared deviation from the mean.",
+            unit_power=2,
         ),
         Criterion(
             "absolute_error",
@@ -80,12 +140,23 @@ CRITERIA: dict[str, Criterion] = {
             "absolute.hpp",
             _absolute_error,
             "Mean absolute deviation from the median.",
+            loss=_absolute_loss,
+            in_forests=False,
         ),
         Criterion(
-            "poisson", "regression", "poisson.hpp", _poisson, "Half Poisson deviance of the mean."
+            "poisson",
+            "regression",
+            "poisson.hpp",
+            _poisson,
+            "Half Poisson deviance of the mean.",
+            loss=_poisson_loss,
+            check=_check_counts,
         ),
     )
 }
+
+
+_UNKNOWN = Criterion("", "regression", "", lambda y: y, "", in_forests=False)
 
 
 def _look_up(criterion: str) -> Criterion:
@@ -93,6 +164,11 @@ def _look_up(criterion: str) -> Criterion:
         names = ", ".join(map(repr, CRITERIA))
         raise ParameterError(f"criterion must be one of {names}, got {criterion!r}.")
     return CRITERIA[criterion]
+
+
+def row_of(criterion: Any) -> Criterion:
+    """The row of a name; nothing is known of any other name or of the user's own function."""
+    return CRITERIA.get(criterion, _UNKNOWN) if isinstance(criterion, str) else _UNKNOWN
 
 
 def impurity(node: ArrayLike, criterion: str = "gini") -> float:

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_diabetes, load_iris
 
+import treewright
 from treewright import CARTClassifier, CARTRegressor, HuntClassifier
 from treewright.datasets import load_cheat, load_play_tennis
 from treewright.errors import ParameterError
@@ -163,3 +164,13 @@ def test_a_node_that_is_not_there_is_refused(iris: Any) -> None:
     model = CARTClassifier(max_depth=2).fit(*iris)
     with pytest.raises(ParameterError, match="from 0 to 4"):
         model.trace(99, *iris)
+
+
+@pytest.mark.parametrize("name", ["C45Classifier", "C50Classifier", "ID3Classifier"])
+def test_quinlans_learners_list_their_cuts_in_bits(name):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    trace = getattr(treewright, name)().fit(X, y).trace(0, X, y)
+    cuts = trace.cuts("petal width (cm)").frame()
+    best = cuts.loc[cuts["gain"].idxmax()]
+    assert best["cut"] == pytest.approx(0.8)
+    assert best["gain"] == pytest.approx(np.log2(3) - 2 / 3)

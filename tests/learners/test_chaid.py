@@ -508,7 +508,7 @@ def test_a_chooser_that_proposes_no_feature_of_the_table_is_refused():
     from treewright.tree.growing.choosing import ProposedSplit
 
     model = CHAIDClassifier()
-    training = model._encode(model._validate({"x": ["a", "b"] * 20}, ["u", "v"] * 20, None))
+    training = model._encode({"x": ["a", "b"] * 20}, ["u", "v"] * 20, None)
     recipe = replace(model._recipe(training), choose=lambda node: ProposedSplit(5, codes=(0, 1)))
     with pytest.raises(ParameterError, match="one of the 1 features"):
         model._grow(training, None, recipe)

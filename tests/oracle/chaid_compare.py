@@ -109,7 +109,7 @@ class Study:
         """Both programs' tests at every recorded node."""
         # a node that is too small to split is tested all the same
         estimator = self.estimator(min_samples_split=2)
-        choose = estimator._recipe(estimator._encode(estimator._validate(self.X, self.y, None)))
+        choose = estimator._recipe(estimator._encode(self.X, self.y, None))
         names = list(self.columns)
         for node in self.run["nodes"]:
             rows = self.rows[node["id"]]

@@ -70,7 +70,7 @@ class PyStudy:
     def outcomes(self) -> Iterator[tuple[int, str]]:
         """What becomes of each recorded node."""
         estimator = self.estimator()
-        recipe = estimator._recipe(estimator._encode(estimator._validate(self.X, self.y, None)))
+        recipe = estimator._recipe(estimator._encode(self.X, self.y, None))
         for node in self.run["nodes"]:
             reason, column = node["split"]["invalid_reason"], node["split"]["column"]
             if reason == "the max depth has been reached" and column is None:

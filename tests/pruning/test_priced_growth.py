@@ -60,7 +60,7 @@ def test_same_tree_under_a_cost_matrix(monkeypatch):
 def test_fewer_nodes_are_grown(monkeypatch):
     X, y = problem(4, 3000, 2)
     model = CARTClassifier(cp=0.01)
-    training = model._encode(model._validate(X, y, None))
+    training = model._encode(X, y, None)
     priced = model._grow(training)
     monkeypatch.setattr(_recipe, "leaf_price", lambda *_: -1.0)
     assert priced.n_nodes < model._grow(training).n_nodes / 5

@@ -20,7 +20,15 @@ from treewright.data.categories import Coded, repeats_error
 from treewright.data.columns import as_floats, coded_arrow, complex_error
 from treewright.errors import DataError
 
-__all__ = ["DECLARED", "Frame", "feature_names", "is_frame", "raw_column", "read_frame"]
+__all__ = [
+    "DECLARED",
+    "Frame",
+    "feature_names",
+    "for_other_libraries",
+    "is_frame",
+    "raw_column",
+    "read_frame",
+]
 
 DECLARED = b"treewright.categories"
 """Key of Arrow field metadata that marks a dictionary whose order was declared (ARFF)."""
@@ -102,6 +110,19 @@ def feature_names(X: Any) -> NDArray[np.object_] | None:
         frame = _narwhals_frame(X)
         names = None if frame is None else _checked_names(list(frame.columns))
     return None if names is None else np.array(names, dtype=object)
+
+
+def for_other_libraries(X: Any) -> Any:
+    """X as scikit-learn's own estimators take it: Arrow tables and dicts as pandas frames."""
+    arrow = sys.modules.get("pyarrow")
+    is_arrow = arrow is not None and isinstance(X, arrow.Table | arrow.RecordBatch)
+    if not is_arrow and not isinstance(X, Mapping):
+        return X
+    try:
+        import pandas as pd
+    except ImportError:
+        return X
+    return X.to_pandas() if is_arrow else pd.DataFrame(X)
 
 
 def raw_column(values: Any) -> Any:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
 
 from treewright.data.encode import encode
-from treewright.data.weights import check_lengths
-from treewright.ensembles._ensemble import Ensemble, Material, Plan
+from treewright.ensembles._ensemble import Ensemble, Plan
 from treewright.ensembles.insights.methods import Insights
 from treewright.ensembles.members.bodies import take_rows
 from treewright.ensembles.members.draws import (
@@ -28,7 +27,7 @@ from treewright.errors import ParameterError
 from treewright.estimator.base import TreeEstimator
 from treewright.estimator.parameters import check_parameters
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
-from treewright.estimator.training import check_sample, threads
+from treewright.estimator.training import Training, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 
 if TYPE_CHECKING:
@@ -124,32 +123,24 @@ class BaggingEstimator(Insights, Ensemble):
 
     # Fitting
 
-    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
-        check_parameters(self)
+    def _validate(self) -> None:
+        super()._validate()
         self._check_base()
         switches(self)
-        sample = check_sample(self, X, y, sample_weight)
-        target, weight = self._target(sample)
-        base = self._base()
-        rows: Any
+
+    def _read_rows(self, X: Any, kept: NDArray[np.bool_] | None) -> Any:
         if self._is_ours():
-            rows = encode(
+            base = self._base()
+            return encode(
                 X,
                 categorical_features=getattr(base, "categorical_features", "from_dtype"),
                 ordinal_features=getattr(base, "ordinal_features", None),
-                rows=sample.rows,
+                rows=kept,
                 n_threads=threads(self.n_jobs),
                 owner=type(self).__name__,
             )
-            n_rows = rows.n_rows
-        else:
-            rows = _indexable(X)
-            check_lengths(rows.shape[0], sample.n_given)
-            if sample.rows is not None:
-                rows = take_rows(rows, np.flatnonzero(sample.rows))
-            n_rows = rows.shape[0]
-        check_lengths(n_rows, len(sample.y))
-        return Material(rows, n_rows, sample.y, weight, target, sample.classes)
+        rows = _indexable(X)
+        return rows if kept is None else take_rows(rows, np.flatnonzero(kept))
 
     def _check_base(self) -> None:
         base = self._base()
@@ -167,45 +158,45 @@ class BaggingEstimator(Insights, Ensemble):
                 f'{type(base).__name__} does not give; use "vote".'
             )
 
-    def _plan(self, material: Material, seed: int) -> Plan:
+    def _plan(self, training: Training, seed: int) -> Plan:
         chosen = switches(self)
-        n_features = _n_features(material.rows)
-        takes_all = not chosen.bootstrap and chosen.max_samples in (None, 1.0, material.n_rows)
+        n_features = _n_features(training.table)
+        takes_all = not chosen.bootstrap and chosen.max_samples in (None, 1.0, training.n_rows)
         sampling = ALL
         if not takes_all:
             sampling = row_sampling(
-                chosen.max_samples, chosen.bootstrap, material.weight, material.n_rows
+                chosen.max_samples, chosen.bootstrap, training.sample_weight, training.n_rows
             )
-        draws = Draws(seed, material.n_rows, sampling)
+        draws = Draws(seed, training.n_rows, sampling)
         features = FeatureDraws(
             seed,
             n_features,
             _n_drawn_features(chosen.max_features, n_features),
             chosen.bootstrap_features,
         )
-        return Plan(draws, features, self._grower(material, draws, features))
+        return Plan(draws, features, self._grower(training, draws, features))
 
-    def _shadow_grower(self, material: Material, table: Table) -> Grower:
+    def _shadow_grower(self, training: Training, table: Table) -> Grower:
         """Who grows the trees of the corrected importance, on a table of twice the columns."""
-        n = len(material.rows.schema)
+        n = len(training.table.schema)
         if not self._features.takes_all:
             raise ParameterError(
                 'impurity_importance(method="corrected") needs members that see all features, got '
                 f'max_features={self.max_features!r}; use method="oob".'
             )
         whole = FeatureDraws(self._draws.seed, 2 * n, 2 * n, False)
-        return self._grower(replace(material, rows=table), self._draws, whole)
+        return self._grower(replace(training, table=table), self._draws, whole)
 
-    def _grower(self, material: Material, draws: Draws, features: FeatureDraws) -> Grower:
+    def _grower(self, training: Training, draws: Draws, features: FeatureDraws) -> Grower:
         base, n_threads = self._base(), threads(self.n_jobs)
         if not self._is_ours():
-            codes = None if material.classes is None else np.arange(len(material.classes))
+            codes = None if training.classes is None else np.arange(len(training.classes))
             return ModelGrower(
                 base,
-                material.rows,
-                material.y,
-                material.weight,
-                material.target,
+                training.table,
+                training.y,
+                training.sample_weight,
+                training.target,
                 codes,
                 draws,
                 features,
@@ -213,27 +204,27 @@ class BaggingEstimator(Insights, Ensemble):
             )
         if features.takes_all and is_plain_cart(base):
             check_parameters(base)
-            return EngineGrower(base, material.training, draws, "exact", self._answer(), n_threads)
+            return EngineGrower(base, training, draws, "exact", self._answer(), n_threads)
         if is_plain_tree(base):
-            return TreeGrower(base, material.training, draws, features, n_threads)
+            return TreeGrower(base, training, draws, features, n_threads)
         return ModelGrower(
             base,
-            material.rows,
-            material.y,
-            material.weight,
-            material.target,
-            material.classes,
+            training.table,
+            training.y,
+            training.sample_weight,
+            training.target,
+            training.classes,
             draws,
             features,
             n_threads,
         )
 
-    def _store(self, material: Material, plan: Plan, body: Body, sums: OobSums | None) -> None:
-        super()._store(material, plan, body, sums)
+    def _store(self, training: Training, plan: Plan, body: Body, sums: OobSums | None) -> None:
+        super()._store(training, plan, body, sums)
         if self._schema is None:
             from sklearn.utils.validation import validate_data
 
-            validate_data(self, material.rows, skip_check_array=True)
+            validate_data(self, training.table, skip_check_array=True)
 
     # Reading the members
 

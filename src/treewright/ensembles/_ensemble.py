@@ -8,16 +8,15 @@ the mixins of :mod:`treewright.ensembles._tasks`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
-from treewright.data.schema import Schema, Target
+from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.ensembles._files import body_of, body_state, draws_of, draws_state
 from treewright.ensembles.insights.out_of_bag import OobErrorPath, OobSums, check_left_out, is_flat
@@ -25,36 +24,15 @@ from treewright.ensembles.members.bodies import Answer, Body, Models, Trees
 from treewright.ensembles.members.draws import Draws, FeatureDraws
 from treewright.ensembles.members.growers import Grower
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.estimator.progress import Followed, Progress, reported
-from treewright.estimator.scikit import TableInputMixin
+from treewright.estimator.base import Estimator
+from treewright.estimator.progress import Progress, reported
 from treewright.estimator.training import Training, drawn_seed, threads
 from treewright.tree.show.tables import text_table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Ensemble", "Material", "Plan"]
-
-
-@dataclass(frozen=True, eq=False)
-class Material:
-    """The training data as members get them.
-
-    ``rows`` is a Table, or what the user passed where members are estimators of other
-    libraries. ``y`` holds codes of ``classes``, or numbers. Rows of weight zero are gone.
-    """
-
-    rows: Any
-    n_rows: int
-    y: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    target: Target
-    classes: NDArray[Any] | None
-
-    @property
-    def training(self) -> Training:
-        """The same for a tree learner."""
-        return Training(self.rows, self.y, self.weight, self.target, classes=self.classes)
+__all__ = ["Ensemble", "Plan"]
 
 
 class Plan(NamedTuple):
@@ -65,16 +43,13 @@ class Plan(NamedTuple):
     grower: Grower
 
 
-class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
+class Ensemble(Estimator):
     """Base of the ensembles."""
 
     n_estimators: int
     oob_score: Any
     warm_start: bool
     random_state: Any
-    n_jobs: int | None
-    categorical_features: Any = "from_dtype"
-    ordinal_features: Any = None
     early_stopping = False
     n_iter_no_change = 1
     tol = 0.0
@@ -87,11 +62,7 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
 
     # What an estimator adds
 
-    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
-        """Check the arguments of fit and encode them."""
-        raise NotImplementedError
-
-    def _plan(self, material: Material, seed: int) -> Plan:
+    def _plan(self, training: Training, seed: int) -> Plan:
         """Which rows and features members get, and who grows them."""
         raise NotImplementedError
 
@@ -104,11 +75,7 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         """What is asked of the members."""
         raise NotImplementedError
 
-    def _learn(self, material: Material) -> None:
-        """Set the fitted attributes of the task."""
-        raise NotImplementedError
-
-    def _score_oob(self, material: Material, sums: OobSums) -> None:
+    def _score_oob(self, training: Training, sums: OobSums) -> None:
         """Set ``oob_score_`` and what belongs to it."""
         raise NotImplementedError
 
@@ -142,27 +109,28 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         KeyboardInterrupt is raised. ``set_params(warm_start=True).fit(X, y)`` grows the others.
         """
         with reported(self, X, y, sample_weight, n_parts=1) as progress:
-            material = self._material(X, y, sample_weight)
-            kept = self._kept(material)
+            self._validate()
+            training = self._encode(X, y, sample_weight)
+            kept = self._kept(training)
             seed = self._new_seed() if kept is None else self._draws.seed
-            plan = self._plan(material, seed)
+            plan = self._plan(training, seed)
             if self.oob_score or self.early_stopping:
                 check_left_out(plan.draws, "oob_score" if self.oob_score else "early_stopping")
-            return self._grow(material, plan, kept, progress)
+            return self._grow(training, plan, kept, progress)
 
     def _new_seed(self) -> int:
         return drawn_seed(self.random_state)
 
-    def _kept(self, material: Material) -> Body | None:
+    def _kept(self, training: Training) -> Body | None:
         """The members that a warm start keeps."""
         if not self.warm_start or "_body" not in vars(self):
             return None
-        names = material.rows.schema.names if isinstance(material.rows, Table) else None
+        names = training.table.schema.names if isinstance(training.table, Table) else None
         known = None if self._schema is None else self._schema.names
-        if self._draws.n_rows != material.n_rows or names != known:
+        if self._draws.n_rows != training.n_rows or names != known:
             raise DataError(
                 f"warm_start=True adds members that are grown on the same data, got "
-                f"{material.n_rows} rows after {self._draws.n_rows}, or other columns; set "
+                f"{training.n_rows} rows after {self._draws.n_rows}, or other columns; set "
                 "warm_start=False to begin anew."
             )
         if len(self._body) > self.n_estimators:
@@ -173,9 +141,9 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         return self._body
 
     def _grow(
-        self, material: Material, plan: Plan, body: Body | None, progress: Progress | None
+        self, training: Training, plan: Plan, body: Body | None, progress: Progress | None
     ) -> Self:
-        sums = self._sums(material, plan, body)
+        sums = self._sums(training, plan, body)
         have = 0 if body is None else len(body)
         interrupt: BaseException | None = None
         for batch in self._batches(have):
@@ -186,7 +154,7 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
                 if sums is not None and grown.oob is not None:
                     sums.absorb(grown.oob)
                 elif sums is not None:
-                    self._add(sums, grown.body, batch.start, material.rows, plan.draws)
+                    self._add(sums, grown.body, batch.start, training.table, plan.draws)
             interrupt = grown.interrupt
             if interrupt is not None or (
                 self.early_stopping
@@ -197,7 +165,7 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         if body is None:
             assert interrupt is not None
             raise interrupt
-        self._store(material, plan, body, sums)
+        self._store(training, plan, body, sums)
         if interrupt is not None:
             raise interrupt
         return self
@@ -207,38 +175,31 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         for start in range(have, self.n_estimators, size):
             yield range(start, min(start + size, self.n_estimators))
 
-    def _sums(self, material: Material, plan: Plan, body: Body | None) -> OobSums | None:
+    def _sums(self, training: Training, plan: Plan, body: Body | None) -> OobSums | None:
         if not (self.oob_score or self.early_stopping):
             return None
-        sums = OobSums(material.y, len(material.target.classes), keep_path=self.early_stopping)
+        sums = OobSums(training.y, len(training.target.classes), keep_path=self.early_stopping)
         if body is not None:
-            self._add(sums, body, 0, material.rows, plan.draws)
+            self._add(sums, body, 0, training.table, plan.draws)
         return sums
 
     def _add(self, sums: OobSums, body: Body, first: int, rows: Any, draws: Draws) -> None:
         sums.add(body, first, rows, draws, self._answer(), threads(self.n_jobs))
 
-    def _store(self, material: Material, plan: Plan, body: Body, sums: OobSums | None) -> None:
+    def _store(self, training: Training, plan: Plan, body: Body, sums: OobSums | None) -> None:
         self._body = body
         self._draws = plan.draws
         self._features = plan.features
         self._schema = None
-        if isinstance(material.rows, Table):
-            schema = material.rows.schema
-            self._schema = Schema(schema.features, schema.named, material.target)
-            self._name_features()
-        self._learn(material)
+        if isinstance(training.table, Table):
+            schema = training.table.schema
+            self._schema = Schema(schema.features, schema.named, training.target)
+            self._keep_features(schema)
+        self._keep_target(training.target, training.classes)
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)
         if sums is not None and self.oob_score:
-            self._score_oob(material, sums)
-
-    def _name_features(self) -> None:
-        assert self._schema is not None
-        self.n_features_in_ = len(self._schema)
-        self.__dict__.pop("feature_names_in_", None)
-        if self._schema.named:
-            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
+            self._score_oob(training, sums)
 
     # Reading the members
 
@@ -269,16 +230,17 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
             later=later and isinstance(body, Trees) and body.forest.finds_gaps,
         )
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> Material:
+    def _same_training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """The data of training, given again."""
         self._fitted()
-        material = self._material(X, y, sample_weight)
-        if material.n_rows != self._draws.n_rows:
+        self._validate()
+        training = self._encode(X, y, sample_weight)
+        if training.n_rows != self._draws.n_rows:
             raise DataError(
                 f"X and y must be the training data, which had {self._draws.n_rows} rows, got "
-                f"{material.n_rows}; pass what fit was given."
+                f"{training.n_rows}; pass what fit was given."
             )
-        return material
+        return training
 
     @property
     def estimators_(self) -> Sequence[Any]:
@@ -359,11 +321,11 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         path : OobErrorPath
             With ``frame()``, ``plot()`` and ``str()``.
         """
-        material = self._training_rows(X, y, sample_weight)
+        training = self._same_training(X, y, sample_weight)
         check_left_out(self._draws, "oob_error_path")
-        sums = OobSums(material.y, len(material.target.classes), keep_path=True)
-        self._add(sums, self._body, 0, material.rows, self._draws)
-        return OobErrorPath.of(sums, material.target.classes)
+        sums = OobSums(training.y, len(training.target.classes), keep_path=True)
+        self._add(sums, self._body, 0, training.table, self._draws)
+        return OobErrorPath.of(sums, training.target.classes)
 
     def size(self) -> str:
         """How many members there are and how large they are, in words."""
@@ -411,7 +373,7 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
             "schema": self._schema,
             "members": body_state(body),
             "draws": draws_state(self._draws, self._features),
-            "learned": self._learned(),
+            "learned": self._learned_state(),
         }
 
     def _restore(self, state: dict[str, Any]) -> Self:
@@ -423,17 +385,9 @@ class Ensemble(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         draws, features = draws_of(state["draws"], schema)
         self._schema, self._body = schema, body
         self._draws, self._features = draws, features
-        self._name_features()
-        self._take(state["learned"])
+        self._keep_features(schema)
+        self._restore_learned(schema.target, state["learned"])
         return self
-
-    def _learned(self) -> dict[str, Any]:
-        """What the task keeps beside the members."""
-        raise NotImplementedError
-
-    def _take(self, learned: dict[str, Any]) -> None:
-        """Check and take back what ``_learned`` gave."""
-        raise NotImplementedError
 
     def _name_target(self, name: str) -> None:
         """Give the target a name."""

@@ -8,20 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
 from treewright.data.encode import encode
 from treewright.data.table import Table
-from treewright.data.weights import check_lengths
 from treewright.ensembles._bagged import is_plain_cart, is_plain_tree
-from treewright.ensembles._ensemble import Ensemble, Material, Plan
+from treewright.ensembles._ensemble import Ensemble, Plan
 from treewright.ensembles.insights.methods import Insights
 from treewright.ensembles.members.draws import ALL, Draws, FeatureDraws, row_sampling
 from treewright.ensembles.members.growers import EngineGrower, Grower, PrunedGrower, TreeGrower
 from treewright.ensembles.members.views import TreeViews
 from treewright.errors import ParameterError
 from treewright.estimator.parameters import check_parameters
-from treewright.estimator.training import check_sample, threads
+from treewright.estimator.training import Training, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 from treewright.tree.forest.grow import Sampling
 from treewright.tree.growing.stopping import features_per_node
@@ -115,27 +115,25 @@ class ForestEstimator(Insights, Ensemble):
 
     # The data
 
-    def _material(self, X: Any, y: Any, sample_weight: Any) -> Material:
-        check_parameters(self)
+    def _validate(self) -> None:
+        super()._validate()
         self._check_base()
         self._check_draws()
-        sample = check_sample(self, X, y, sample_weight)
-        target, weight = self._target(sample)
+
+    def _read_rows(self, X: Any, kept: NDArray[np.bool_] | None) -> Table:
         nominal, ordinal = self.categorical_features, self.ordinal_features
         if self.base is not None:
             if isinstance(nominal, str):
                 nominal = self.base.categorical_features
             ordinal = self.base.ordinal_features if ordinal is None else ordinal
-        table = encode(
+        return encode(
             X,
             categorical_features=nominal,
             ordinal_features=ordinal,
-            rows=sample.rows,
+            rows=kept,
             n_threads=threads(self.n_jobs),
             owner=type(self).__name__,
         )
-        check_lengths(table.n_rows, len(sample.y))
-        return Material(table, table.n_rows, sample.y, weight, target, sample.classes)
 
     def _check_draws(self) -> None:
         if self.bootstrap:
@@ -151,16 +149,18 @@ class ForestEstimator(Insights, Ensemble):
                 "bootstrap=False, which draws none; set bootstrap=True, or leave it out."
             )
 
-    def _sampling(self, material: Material) -> Sampling:
+    def _sampling(self, training: Training) -> Sampling:
         if not self.bootstrap:
             return ALL
         if self.sampling is None:
-            return row_sampling(self.max_samples, self.replace, material.weight, material.n_rows)
-        rows = np.bincount(material.y, minlength=len(material.target.classes))
+            return row_sampling(
+                self.max_samples, self.replace, training.sample_weight, training.n_rows
+            )
+        rows = np.bincount(training.y, minlength=len(training.target.classes))
         each = int(rows.min())
         if self.max_samples is not None:
             drawn: Any = row_sampling(
-                self.max_samples, True, material.weight, material.n_rows
+                self.max_samples, True, training.sample_weight, training.n_rows
             ).n_draws
             each = max(1, drawn // len(rows))
         if not self.replace and each > rows.min():
@@ -169,20 +169,19 @@ class ForestEstimator(Insights, Ensemble):
                 f'sampling="balanced" and replace=False, got {each}; lower it.'
             )
         return Sampling(
-            np.full(len(rows), each, np.int64), self.replace, material.weight, material.y
+            np.full(len(rows), each, np.int64), self.replace, training.sample_weight, training.y
         )
 
-    def _plan(self, material: Material, seed: int) -> Plan:
-        draws = Draws(seed, material.n_rows, self._sampling(material))
-        n_features = len(material.rows.schema)
+    def _plan(self, training: Training, seed: int) -> Plan:
+        draws = Draws(seed, training.n_rows, self._sampling(training))
+        n_features = len(training.table.schema)
         features = FeatureDraws(seed, n_features, n_features, False)
         drawn = features_per_node(self.max_features, n_features)
-        return Plan(draws, features, self._grower(material, draws, self._learner(), drawn))
+        return Plan(draws, features, self._grower(training, draws, self._learner(), drawn))
 
-    def _grower(self, material: Material, draws: Draws, learner: Any, drawn: int | None) -> Grower:
+    def _grower(self, training: Training, draws: Draws, learner: Any, drawn: int | None) -> Grower:
         """Who grows trees of ``learner`` with ``drawn`` features at every node."""
         n_threads = threads(self.n_jobs)
-        training = material.training
         if is_plain_cart(_unpruned(learner)):
             cart = clone(learner).set_params(max_features=drawn)
             check_parameters(cart)
@@ -206,9 +205,9 @@ class ForestEstimator(Insights, Ensemble):
             learner, training, draws, FeatureDraws(draws.seed, n, n, False), n_threads, drawn
         )
 
-    def _shadow_grower(self, material: Material, table: Table) -> Grower:
+    def _shadow_grower(self, training: Training, table: Table) -> Grower:
         """Who grows the trees of the corrected importance, on a table of twice the columns."""
-        n_features = len(material.rows.schema)
+        n_features = len(training.table.schema)
         drawn = features_per_node(self.max_features, n_features)
         learner = self._learner()
         signs = getattr(learner, "monotonic_cst", None)
@@ -218,7 +217,7 @@ class ForestEstimator(Insights, Ensemble):
             )
         # all features of the data are half of those of the table
         return self._grower(
-            replace(material, rows=table), self._draws, learner, drawn or n_features
+            replace(training, table=table), self._draws, learner, drawn or n_features
         )
 
     # Reading the trees

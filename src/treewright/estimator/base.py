@@ -1,42 +1,29 @@
-"""What all tree estimators share: the five-call fit, reading a fitted tree, tags, callbacks.
+"""What all estimators share, and what all that fit one tree share.
 
-``fit`` is validate, encode, grow, prune, store. A learner adds its parameters and the recipe
-it makes of them (``_recipe``); whether it predicts classes or numbers comes from one of the
-mixins of :mod:`treewright.estimator.tasks`. What is learned sits in ``tree_`` and its schema.
+``fit`` is validate, encode, grow, prune, store. A learner adds its parameters and the recipe it
+makes of them (``_recipe``); what it predicts comes from a mixin of
+:mod:`treewright.estimator.tasks`, and cost-complexity pruning, where it has that, from
+:mod:`treewright.estimator.cost_complexity`. What is learned sits in ``tree_`` and its schema.
+An estimator that is no tree takes :class:`Estimator` and a mixin of
+:mod:`treewright.estimator.target`.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
-from treewright.data.weights import check_lengths, read_weights
-from treewright.errors import ModelFileError
+from treewright.errors import ModelFileError, ParameterError
 from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import Followed, Progress, reported
-from treewright.estimator.pruning import (
-    Pruned,
-    check_pruning,
-    complexity_table,
-    held_out_curve,
-    plot_sizes,
-    prune,
-    restored_table,
-)
 from treewright.estimator.scikit import TableInputMixin
-from treewright.estimator.training import (
-    Sample,
-    Training,
-    check_sample,
-    seed,
-    threads,
-)
+from treewright.estimator.training import Training, read_training, seed, threads
 from treewright.tree.growing.grow import grow
 from treewright.tree.predict import apply, decision_path
 from treewright.tree.tree import Tree
@@ -44,52 +31,81 @@ from treewright.tree.tree import Tree
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+    from treewright.data.schema import Schema, Target
     from treewright.data.table import Table
     from treewright.explain._trace import Trace
-    from treewright.pruning import CostComplexityPath, CpTable, SizeCurve
+    from treewright.pruning import CpTable
     from treewright.rules import RuleSet
     from treewright.tree.growing.recipe import Recipe
 
-__all__ = ["TreeEstimator"]
+__all__ = ["Estimator", "Pruned", "TreeEstimator", "prune_by"]
 
 
-class TreeEstimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of every estimator: parameters are checked, any table is read."""
+
+    n_features_in_: int
+    categorical_features: Any = "from_dtype"
+    ordinal_features: Any = None
+    n_jobs: int | None
+
+    def _validate(self) -> None:
+        """Refuse parameters that break a rule, or contradict each other."""
+        check_parameters(self)
+
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Read what ``fit`` was given."""
+        return read_training(self, X, y, sample_weight, lambda kept: self._read_rows(X, kept))
+
+    def _read_rows(self, X: Any, kept: NDArray[np.bool_] | None) -> Table:
+        """The training rows in the mask ``kept``, or all."""
+        return encode(
+            X,
+            categorical_features=self.categorical_features,
+            ordinal_features=self.ordinal_features,
+            rows=kept,
+            n_threads=threads(self.n_jobs),
+            owner=type(self).__name__,
+        )
+
+    # What the task brings; see treewright.estimator.target
+
+    def _keep_target(self, target: Target, classes: Any = None, costs: Any = None) -> None:
+        """Set the fitted attributes of the task; what comes from a file is checked."""
+        raise NotImplementedError
+
+    def _learned_state(self) -> dict[str, Any]:
+        """What was learned beside the model itself, in values that a model file holds."""
+        raise NotImplementedError
+
+    def _restore_learned(self, target: Target, learned: dict[str, Any]) -> None:
+        """Take back what ``_learned_state`` gave."""
+        raise NotImplementedError
+
+    def _keep_features(self, schema: Schema) -> None:
+        """Set the fitted attributes that say which features there were."""
+        self.n_features_in_ = len(schema)
+        self.__dict__.pop("feature_names_in_", None)
+        if schema.named:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """A pruned tree, the complexity table of the grown one if it was made, and the alpha."""
+
+    tree: Tree
+    table: CpTable | None = None
+    alpha: float = 0.0
+
+
+class TreeEstimator(Estimator):
     """Base of the estimators that fit one tree."""
 
     tree_: Tree
-    ccp_alpha_: float
-    n_features_in_: int
-    _cp_table: CpTable | None
-    pruning_risk: Any
-    cv: Any
-    ccp_alpha: Any
-    cp: Any
-    categorical_features: Any
-    ordinal_features: Any
-    n_jobs: int | None
 
     def _recipe(self, training: Training) -> Recipe:
         """What this learner hands to the growth loop."""
-        raise NotImplementedError
-
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Codes and classes, or numbers and None."""
-        raise NotImplementedError
-
-    def _training(self, sample: Sample, table: Table) -> Training:
-        """A sample and its table, with what the task makes of the target."""
-        raise NotImplementedError
-
-    def _known_target(self, y: Any) -> NDArray[Any]:
-        """The target of new rows, in the codes or units of training."""
-        return self._read_target(y)[0]
-
-    def _learned(self) -> dict[str, Any]:
-        """What the task keeps beside the tree."""
-        raise NotImplementedError
-
-    def _learn(self, tree: Tree, learned: dict[str, Any]) -> None:
-        """Set the fitted attributes of the task; check what may come from a file."""
         raise NotImplementedError
 
     # Fitting
@@ -110,28 +126,16 @@ class TreeEstimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[m
         -------
         self
         """
-        with reported(self, X, y, sample_weight) as progress:
-            sample = self._validate(X, y, sample_weight)
-            training = self._encode(sample)
+        with reported(self, X, y, sample_weight, self._n_trees()) as progress:
+            self._validate()
+            training = self._encode(X, y, sample_weight)
             tree = self._grow(training, progress)
             pruned = self._prune(tree, training, progress)
             return self._store(pruned, training)
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> Sample:
-        check_parameters(self)
-        check_pruning(self)
-        return check_sample(self, X, y, sample_weight)
-
-    def _encode(self, sample: Sample) -> Training:
-        table = encode(
-            sample.X,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-            rows=sample.rows,
-            n_threads=threads(self.n_jobs),
-            owner=type(self).__name__,
-        )
-        return self._training(sample, table)
+    def _n_trees(self) -> int:
+        """Trees that a fit grows."""
+        return 1
 
     def _grow(
         self,
@@ -153,27 +157,18 @@ class TreeEstimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[m
         )
 
     def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
-        return prune(self, tree, training, progress)
+        return Pruned(tree)
 
     def _store(self, pruned: Pruned, training: Training) -> Self:
-        learned = {
-            "classes": training.classes,
-            "costs": None if training.costs is None else training.costs.loss,
-        }
-        return self._keep(pruned.tree, pruned.table, pruned.alpha, learned)
-
-    def _keep(
-        self, tree: Tree, table: CpTable | None, alpha: float, learned: dict[str, Any]
-    ) -> Self:
-        self._learn(tree, learned)
-        self.tree_ = tree
-        self.ccp_alpha_ = alpha
-        self._cp_table = table
-        self.n_features_in_ = len(tree.schema)
-        self.__dict__.pop("feature_names_in_", None)
-        if tree.schema.named:
-            self.feature_names_in_ = np.array(tree.schema.names, dtype=object)
+        loss = None if training.costs is None else training.costs.loss
+        self._keep_target(training.target, training.classes, loss)
+        self._keep(pruned)
         return self
+
+    def _keep(self, pruned: Pruned) -> None:
+        """Set the fitted attributes of the tree."""
+        self.tree_ = pruned.tree
+        self._keep_features(pruned.tree.schema)
 
     # Reading the fitted tree
 
@@ -278,93 +273,6 @@ class TreeEstimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[m
 
         return trace(self, node, X, y, sample_weight)
 
-    # Pruning
-
-    @property
-    def cp_table_(self) -> CpTable:
-        """Complexity, size and error of the nested subtrees, as rpart prints them.
-
-        Cross-validated errors are in it where ``ccp_alpha`` or ``cp`` is ``"cv"``; the method
-        ``cp_table`` adds them to any tree.
-        """
-        tree = self._fitted()
-        return complexity_table(self, tree) if self._cp_table is None else self._cp_table
-
-    def cp_table(self, X: Any, y: Any, sample_weight: Any = None) -> CpTable:
-        """The complexity table with cross-validated errors on the folds of ``cv``.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for ``fit``.
-
-        Returns
-        -------
-        table : CpTable
-        """
-        training = self._encode(self._validate(X, y, sample_weight))
-        return complexity_table(self, self._grow(training), training)
-
-    def cost_complexity_pruning_path(
-        self, X: Any, y: Any, sample_weight: Any = None
-    ) -> CostComplexityPath:
-        """Strengths at which the pruned tree changes, and the risks in between.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for ``fit``.
-
-        Returns
-        -------
-        path : CostComplexityPath
-            ``ccp_alphas`` and ``impurities``, the risk (see ``pruning_risk``) of the leaves of
-            each subtree, as scikit-learn names them; with ``frame()`` and ``plot()``.
-        """
-        from treewright.pruning import cost_complexity_path
-
-        off = {"ccp_alpha": 0.0, "cp": None, "pruning": None}
-        own = self.get_params(deep=False)
-        whole = clone(self).set_params(**{name: off[name] for name in off if name in own})
-        return cost_complexity_path(whole.fit(X, y, sample_weight).tree_, self.pruning_risk)
-
-    def plot_pruning(self, ax: Any = None) -> Any:
-        """Error against the size of the pruned tree.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        ax : matplotlib axes
-        """
-        return plot_sizes(self.cp_table_, self.pruning_risk, ax)
-
-    def size_curve(self, X: Any, y: Any, sample_weight: Any = None) -> SizeCurve:
-        """Error of the fitted tree's subtrees, on its training rows and on new ones.
-
-        Fit without pruning first; ``size_curve(X, y).plot()`` then shows the training error
-        fall with size while the error on new rows turns up again.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Rows that were held out of ``fit``.
-
-        Returns
-        -------
-        curve : SizeCurve
-        """
-        values = self._known_target(y)
-        weight, rows = read_weights(sample_weight, len(values))
-        table = self._table(X)
-        check_lengths(table.n_rows, len(values))
-        if rows is not None:
-            table, values = table.take(np.flatnonzero(rows)), values[rows]
-        return held_out_curve(self, self._fitted(), table, values, weight)
-
     # scikit-learn
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -374,14 +282,36 @@ class TreeEstimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[m
 
     def _state(self) -> dict[str, Any]:
         """What was learned, in values that a model file holds."""
-        tree = self._fitted()
-        table = None if self._cp_table is None else asdict(self._cp_table)
-        return {"tree": tree, "table": table, "alpha": self.ccp_alpha_, "learned": self._learned()}
+        return {
+            "tree": self._fitted(),
+            "table": None,
+            "alpha": 0.0,
+            "learned": self._learned_state(),
+        }
 
     def _restore(self, state: dict[str, Any]) -> Self:
         """Take back what ``_state`` gave."""
-        tree, table, alpha, learned = (state[k] for k in ("tree", "table", "alpha", "learned"))
+        tree, learned = state["tree"], state["learned"]
         is_tree = isinstance(tree, Tree) and tree.schema.target is not None
-        if not is_tree or type(alpha) is not float or type(learned) is not dict:
+        if not is_tree or type(state["alpha"]) is not float or type(learned) is not dict:
             raise ModelFileError(f"what {type(self).__name__} learned is incomplete")
-        return self._keep(tree, None if table is None else restored_table(table), alpha, learned)
+        self._keep(self._restored_pruning(tree, state["table"], state["alpha"]))
+        self._restore_learned(tree.schema.target, learned)
+        return self
+
+    def _restored_pruning(self, tree: Tree, table: Any, alpha: float) -> Pruned:
+        """What pruning found, as a file held it."""
+        if table is not None or alpha != 0.0:
+            raise ModelFileError(f"{type(self).__name__} has no complexity table")
+        return Pruned(tree)
+
+
+def prune_by(pruner: Any, tree: Tree) -> Tree:
+    """The tree that the user's own pruner makes of ``tree``."""
+    pruned = pruner(tree)
+    if not isinstance(pruned, Tree):
+        raise ParameterError(
+            f"pruning must be a function that returns a Tree, got {type(pruned).__name__} "
+            "from it; return what a function of treewright.pruning returns."
+        )
+    return pruned

@@ -94,7 +94,7 @@ def _places(rows: Any, training: Training) -> Rows:
             f"cv must hold row numbers from 0 to {n_given - 1}, got {given.min()} to {given.max()}."
         )
     given = given.astype(np.int64)
-    if training.rows is None:
+    if training.kept is None:
         return given
-    place = np.cumsum(training.rows) - 1
-    return np.asarray(place[given[training.rows[given]]])
+    place = np.cumsum(training.kept) - 1
+    return np.asarray(place[given[training.kept[given]]])

@@ -55,22 +55,15 @@ class Progress:
 
 @contextmanager
 def reported(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, n_parts: int | None = None
+    estimator: Any, X: Any, y: Any, sample_weight: Any, n_parts: int = 1
 ) -> Iterator[Progress | None]:
-    """Set callbacks up around a fit of ``n_parts`` parts; None where there are none.
-
-    Without a number, the parts are the trees of a tree learner.
-    """
+    """Set callbacks up around a fit of ``n_parts`` parts; None where there are none."""
     if "_skl_callbacks" not in vars(estimator):
         yield None
         return
     from sklearn.callback import CallbackSupportMixin
     from sklearn.callback._callback_support import callback_management_context
 
-    if n_parts is None:
-        from treewright.estimator.pruning import n_trees
-
-        n_parts = n_trees(estimator)
     about = {
         "estimator": estimator,
         "X": X,

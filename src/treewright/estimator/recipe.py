@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema, Target
 from treewright.errors import ParameterError
-from treewright.estimator.pruning import leaf_price
+from treewright.estimator.cost_complexity import leaf_price
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.growing.stopping import features_per_node, samples_to_leaf, samples_to_split
 

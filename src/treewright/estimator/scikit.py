@@ -1,16 +1,13 @@
-"""What all estimators, trees and ensembles, tell scikit-learn alike."""
+"""What all estimators tell scikit-learn alike."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["LogProbabilityMixin", "TableInputMixin"]
+__all__ = ["TableInputMixin"]
 
 
 class TableInputMixin:
@@ -33,21 +30,3 @@ class TableInputMixin:
         # read as a number, and an object column of numbers is continuous here.
         tags.input_tags.dict = True
         return tags
-
-
-class LogProbabilityMixin:
-    """``predict_log_proba`` of a classifier."""
-
-    def predict_log_proba(self: Any, X: Any) -> NDArray[np.float64]:
-        """Logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_probability : ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))

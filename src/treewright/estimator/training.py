@@ -1,8 +1,8 @@
-"""The arguments of ``fit``, checked (Sample) and then encoded (Training)."""
+"""What a model learns from: the arguments of ``fit``, checked and encoded."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,41 +19,34 @@ from treewright.tree.growing.recipe import ClassCosts, Recipe
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = [
-    "Sample",
-    "Training",
-    "check_sample",
-    "drawn_seed",
-    "seed",
-    "threads",
-]
+__all__ = ["Training", "drawn_seed", "read_training", "seed", "threads"]
 
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Sample:
-    """Checked arguments of a fit.
-
-    Of the ``n_given`` rows of ``X`` those in the mask ``rows`` take part (None: all of them);
-    ``y`` and ``sample_weight`` hold those only. ``class_order`` is the order that the classes
-    came with, if they came with one.
-    """
-
-    X: Any
-    n_given: int
-    rows: NDArray[np.bool_] | None
-    y: NDArray[Any]
-    sample_weight: NDArray[np.float64] | None
-    classes: NDArray[Any] | None
-    target_name: str
-    class_order: tuple[Any, ...] | None = None
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Training:
-    """What a tree is grown from.
+    """The rows that take part in a fit; those of weight zero are gone.
 
-    Of the ``n_given`` rows of ``X`` those in the mask ``rows`` take part (None: all of them);
-    the table, ``y`` and the weights hold those only.
+    Of the ``n_given`` rows of ``X`` those in the mask ``kept`` take part (None: all of them).
+
+    Parameters
+    ----------
+    table
+        Their features. Where an ensemble has members of other libraries: rows as the user
+        passed them.
+    y
+        Codes of ``classes``, or numbers.
+    sample_weight
+        Their weights, those of their classes included.
+    target
+        Name, classes and number of outputs.
+    costs
+        Factors that priors and costs put on the classes.
+    classes
+        The classes as ``predict`` returns them.
+    class_order
+        The order that the classes came with, if they came with one.
     """
 
     table: Table
@@ -62,37 +55,14 @@ class Training:
     target: Target
     costs: ClassCosts | None = None
     classes: NDArray[Any] | None = None
-    rows: NDArray[np.bool_] | None = None
-    n_given: int = 0
     class_order: tuple[Any, ...] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        sample: Sample,
-        table: Table,
-        sample_weight: NDArray[np.float64] | None,
-        target: Target,
-        costs: ClassCosts | None = None,
-    ) -> Training:
-        """A sample and its table, with what the task made of the target."""
-        check_lengths(table.n_rows, len(sample.y))
-        return cls(
-            table=table,
-            y=sample.y,
-            sample_weight=sample_weight,
-            target=target,
-            costs=costs,
-            classes=sample.classes,
-            rows=sample.rows,
-            n_given=sample.n_given,
-            class_order=sample.class_order,
-        )
+    kept: Mask | None = None
+    n_given: int = 0
 
     @property
     def n_rows(self) -> int:
         """Rows that take part."""
-        return self.table.n_rows
+        return len(self.y)
 
     @property
     def total_weight(self) -> float:
@@ -109,25 +79,44 @@ class Training:
         return replace(self, table=self.table.take(rows), y=self.y[rows], sample_weight=weight)
 
 
-def check_sample(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
-    """Read target and weights, and drop the rows of weight zero."""
+def read_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    encode_rows: Callable[[Mask | None], Any],
+) -> Training:
+    """Read target, weights and features, without the rows of weight zero.
+
+    Parameters
+    ----------
+    estimator
+        Who learns; it reads the target (see :mod:`treewright.estimator.target`).
+    X, y, sample_weight
+        As ``fit`` takes them.
+    encode_rows
+        Makes the table of the rows of ``X`` in a mask, or of all where that is None.
+    """
     if y is None:
         raise DataError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
     values, classes = estimator._read_target(y)
     n_given = len(values)
-    weight, rows = read_weights(sample_weight, n_given)
-    if rows is not None:
+    weight, kept = read_weights(sample_weight, n_given)
+    if kept is not None:
         # Before the table is read, which would only see a mask that does not fit.
         check_lengths(_n_rows(X, n_given), n_given)
-        values = values[rows]
+        values = values[kept]
         if classes is not None:
             present, values = np.unique(values, return_inverse=True)
             values = values.astype(np.int32)
             classes = classes[present]
+    table = encode_rows(kept)
+    check_lengths(_n_rows(table, len(values)), len(values))
+    target, weight, costs = estimator._weigh_target(target_name(y), values, classes, weight)
     order = None if classes is None else class_order(y)
-    return Sample(X, n_given, rows, values, weight, classes, target_name(y), order)
+    return Training(table, values, weight, target, costs, classes, order, kept, n_given)
 
 
 def threads(n_jobs: int | None) -> int:
@@ -154,5 +143,8 @@ def drawn_seed(random_state: Any) -> int:
 def _n_rows(X: Any, otherwise: int) -> int:
     if isinstance(X, Mapping):
         return otherwise
+    known = getattr(X, "n_rows", None)  # a Table
+    if known is not None:
+        return int(known)
     shape = getattr(X, "shape", None)
     return int(shape[0]) if shape else len(X) if hasattr(X, "__len__") else otherwise

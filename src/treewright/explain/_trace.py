@@ -18,6 +18,7 @@ from treewright.data.encode import encode
 from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import ParameterError
+from treewright.estimator.training import Training, read_training
 from treewright.explain._cuts import Cuts, score_cuts
 from treewright.tree.conditions import branch_conditions, surrogate_conditions
 from treewright.tree.growing.grow import candidates as search
@@ -26,7 +27,6 @@ from treewright.tree.show.describe import Wording
 from treewright.tree.show.tables import as_frame, html_table, text_table
 
 if TYPE_CHECKING:
-    from treewright.estimator.training import Training
     from treewright.tree.tree import Tree
 
 __all__ = ["Candidate", "Surrogate", "Trace", "trace"]
@@ -236,11 +236,14 @@ def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) 
             f"node must be a node id from 0 to {tree.n_nodes - 1}, got {node!r}; "
             "tree_.to_text() shows them."
         )
-    sample = estimator._validate(X, y, sample_weight)
+    estimator._validate()
     schema = replace(tree.schema, target=None)
-    training = estimator._training(sample, encode(sample.X, schema=schema, rows=sample.rows))
+    training = read_training(
+        estimator, X, y, sample_weight, lambda kept: encode(X, schema=schema, rows=kept)
+    )
     rows, here = _rows_at(tree, node, training)
-    choose = estimator._recipe(training).choose
+    recipe = estimator._recipe(training)
+    choose = recipe.choose
     chosen = int(tree.splits.feature[node]) if tree.n_children[node] else -1
     candidates = []
     for feature in range(len(schema)):
@@ -256,7 +259,7 @@ def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) 
         candidates=tuple(candidates),
         surrogates=tuple(_surrogates(tree, node)),
         rows=here,
-        criterion=estimator.criterion,
+        criterion=recipe.criterion,
     )
 
 

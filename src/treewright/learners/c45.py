@@ -20,17 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from sklearn.utils._param_validation import Interval
 
 from treewright.errors import ParameterError
-from treewright.estimator.base import TreeEstimator
+from treewright.estimator.base import Pruned, TreeEstimator, prune_by
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.progress import Progress
-from treewright.estimator.pruning import Pruned
 from treewright.estimator.tasks import ClassificationMixin
-from treewright.estimator.training import Sample, Training
+from treewright.estimator.training import Training
 from treewright.learners._windowing import best_of_windows
 from treewright.pruning._error_based import (
     collapse_training_errors,
@@ -153,16 +152,6 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
     |   Humidity = Normal: Yes (2.0/1.0)
     """
 
-    # What the shared code asks of every tree learner, and C4.5 does not have.
-    priors: ClassVar[None] = None
-    costs: ClassVar[None] = None
-    cost_method: ClassVar[str] = "altered_priors"
-    ccp_alpha = 0.0
-    cp = None
-    cv = 10
-    pruning_risk = "error"
-    max_leaf_nodes: ClassVar[None] = None
-
     def __init__(
         self,
         *,
@@ -184,15 +173,14 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
     ) -> None:
         keep(self, locals())
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> Sample:
-        sample = super()._validate(X, y, sample_weight)
+    def _validate(self) -> None:
+        super()._validate()
         if self.variant == "j48" and self.subset:
             raise ParameterError(
                 'subset=True is an option of C4.5, got variant="j48" beside it, which J48 lacks; '
                 'use variant="release8".'
             )
         self._error_rules()
-        return sample
 
     def _recipe(self, training: Training) -> Recipe:
         j48 = self.variant == "j48"
@@ -252,6 +240,4 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
 
     def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
         finished = self._finish(tree, training)
-        if callable(self.pruning):
-            return super()._prune(finished, training, progress)
-        return Pruned(finished)
+        return Pruned(prune_by(self.pruning, finished) if callable(self.pruning) else finished)

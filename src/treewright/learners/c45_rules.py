@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from treewright.errors import ModelFileError
-from treewright.estimator.base import TreeEstimator
+from treewright.estimator.base import Pruned, TreeEstimator
 from treewright.estimator.parameters import Parameter, keep, options, parameters
-from treewright.estimator.pruning import Pruned
 from treewright.estimator.tasks import ClassificationMixin
 from treewright.estimator.training import Training, threads
 from treewright.learners.c45 import C45Classifier
@@ -38,6 +37,7 @@ from treewright.rules._learn import learn_rules
 if TYPE_CHECKING:
     from typing import Self
 
+    from treewright.data.schema import Target
     from treewright.estimator.progress import Progress
     from treewright.tree.growing.recipe import Recipe
     from treewright.tree.tree import Tree
@@ -131,18 +131,6 @@ class C45Rules(ClassificationMixin, TreeEstimator):
     Default class: 0
     """
 
-    # What the shared code asks of every learner, and this one does not have.
-    priors = None
-    costs = None
-    cost_method = "altered_priors"
-    pruning = None
-    ccp_alpha = 0.0
-    cp = None
-    cv = 10
-    rule = "min"
-    pruning_risk = "error"
-    missing = "fractional"
-
     rules_: RuleSet
 
     def __init__(
@@ -226,17 +214,15 @@ class C45Rules(ClassificationMixin, TreeEstimator):
         self._fitted()
         return self.rules_.probability_of(self._table(X), threads(self.n_jobs))
 
-    def _learned(self) -> dict[str, Any]:
-        return {**super()._learned(), "rules": self.rules_}
+    def _learned_state(self) -> dict[str, Any]:
+        return {**super()._learned_state(), "rules": self.rules_}
 
-    def _learn(self, tree: Tree, learned: dict[str, Any]) -> None:
-        super()._learn(tree, learned)
-        if "rules" not in learned:
-            return
+    def _restore_learned(self, target: Target, learned: dict[str, Any]) -> None:
+        super()._restore_learned(target, learned)
         rules = learned["rules"]
         if (
             type(rules) is not RuleSet
-            or rules.schema.features != tree.schema.features
+            or rules.schema.features != self.tree_.schema.features
             or rules.classes.tolist() != np.asarray(self.classes_).tolist()
         ):
             raise ModelFileError("its rules do not fit its tree")

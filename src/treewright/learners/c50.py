@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval
 
+from treewright.data.schema import Target
 from treewright.errors import ModelFileError, ParameterError
-from treewright.estimator.base import TreeEstimator
+from treewright.estimator.base import Pruned, TreeEstimator
 from treewright.estimator.costs import expected_cost_labels
 from treewright.estimator.parameters import Parameter, keep, parameters
 from treewright.estimator.progress import reported
-from treewright.estimator.pruning import Pruned
 from treewright.estimator.tasks import ClassificationMixin
-from treewright.estimator.training import Sample, Training, threads
+from treewright.estimator.training import Training, threads
 from treewright.learners._c50.model import Learned, learn, probability
 from treewright.learners._c50.summary import summary
 from treewright.learners._c50.tree import TreeSettings, tree_recipe
@@ -167,18 +167,6 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
     1.0
     """
 
-    # What the shared code asks of every tree learner, and C5.0 does not have.
-    priors = None
-    cost_method = "altered_priors"
-    pruning = None
-    missing = "fractional"
-    ccp_alpha = 0.0
-    cp = None
-    cv = 10
-    rule = "min"
-    pruning_risk = "error"
-    max_leaf_nodes = None
-
     estimators_: list[Tree | RuleSet]
     attribute_usage_: NDArray[np.float64]
     winnowed_: NDArray[np.bool_]
@@ -223,13 +211,14 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         self
         """
         with reported(self, X, y, sample_weight) as progress:
-            training = self._encode(self._validate(X, y, sample_weight))
+            self._validate()
+            training = self._encode(X, y, sample_weight)
             learned = learn(self, training, progress)
             self._store(Pruned(learned.tree), training)
-            return self._take(learned)
+            return self._keep_models(learned)
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> Sample:
-        sample = super()._validate(X, y, sample_weight)
+    def _validate(self) -> None:
+        super()._validate()
         if self.bands is not None and (not self.rules or self.trials > 1):
             raise ParameterError(
                 f"bands orders the rules of one set, got bands={self.bands} with "
@@ -240,7 +229,6 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
             raise ParameterError(
                 "soft_thresholds are those of a tree, got them with rules=True; choose one."
             )
-        return sample
 
     def _recipe(self, training: Training) -> Recipe:
         settings = TreeSettings(
@@ -250,7 +238,7 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         )
         return tree_recipe(settings, training.total_weight)
 
-    def _take(self, learned: Learned) -> Self:
+    def _keep_models(self, learned: Learned) -> Self:
         self.estimators_ = learned.models
         self.attribute_usage_ = learned.usage
         n = len(learned.tree.schema)
@@ -314,11 +302,11 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
 
     # Model files
 
-    def _learned(self) -> dict[str, Any]:
+    def _learned_state(self) -> dict[str, Any]:
         report = self._report
         found = report.winnowed
         return {
-            **super()._learned(),
+            **super()._learned_state(),
             "models": list(self.estimators_),
             "ended": report.ended,
             "errors": report.errors,
@@ -329,14 +317,13 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
             "importance": None if found is None else found.importance,
         }
 
-    def _learn(self, tree: Tree, learned: dict[str, Any]) -> None:
-        super()._learn(tree, learned)
-        if "models" in learned:
-            self._take(_restored(tree, learned))
+    def _restore_learned(self, target: Target, learned: dict[str, Any]) -> None:
+        super()._restore_learned(target, learned)
+        self._keep_models(_restored(self.tree_, learned))
 
 
 def _restored(tree: Tree, learned: dict[str, Any]) -> Learned:
-    """What ``_learned`` gave, checked for what prediction and reports rely on."""
+    """What ``_learned_state`` gave, checked for what prediction and reports rely on."""
     models, ended = learned["models"], learned["ended"]
     kind = type(models[0]) if isinstance(models, list) and models else None
     fits = kind in (Tree, RuleSet) and all(

@@ -23,6 +23,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from treewright.estimator.base import TreeEstimator
+from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.recipe import make_recipe
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
@@ -40,7 +41,7 @@ __all__ = ["CARTClassifier", "CARTRegressor"]
         "Impurity that splits lower: Gini's index, entropy in bits, or the share of errors.",
     )
 )
-class CARTClassifier(ClassificationMixin, TreeEstimator):
+class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     """Classification tree with binary splits and cost-complexity pruning.
 
     Parameters
@@ -137,7 +138,7 @@ class CARTClassifier(ClassificationMixin, TreeEstimator):
         "around the median, or half the Poisson deviance around the mean (for counts).",
     )
 )
-class CARTRegressor(RegressionMixin, TreeEstimator):
+class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     """Regression tree with binary splits and cost-complexity pruning.
 
     Parameters

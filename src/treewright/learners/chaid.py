@@ -27,9 +27,11 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from treewright.errors import DataError
 from treewright.estimator.base import TreeEstimator
+from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.target import Weighed
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
-from treewright.estimator.training import Sample, Training
+from treewright.estimator.training import Training
 from treewright.learners._chaid.recipe import as_frequencies, chaid_recipe
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.tree import Tree
@@ -37,7 +39,6 @@ from treewright.tree.tree import Tree
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from treewright.data.table import Table
     from treewright.estimator.progress import Progress
 
 __all__ = ["CHAIDClassifier", "CHAIDRegressor"]
@@ -115,7 +116,7 @@ _OWN = {
         "of an ordered category column, and none from any other; None ignores it.",
     ),
 )
-class CHAIDClassifier(ClassificationMixin, TreeEstimator):
+class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     """Classification tree with multiway splits chosen by chi-squared tests.
 
     Parameters
@@ -174,12 +175,6 @@ class CHAIDClassifier(ClassificationMixin, TreeEstimator):
     4
     """
 
-    criterion = "gini"
-    splitter = "best"
-    max_leaf_nodes = None
-    priors = None
-    cost_method = "altered_priors"
-
     def __init__(
         self,
         *,
@@ -210,15 +205,15 @@ class CHAIDClassifier(ClassificationMixin, TreeEstimator):
     ) -> None:
         keep(self, locals())
 
-    def _training(self, sample: Sample, table: Table) -> Training:
-        return as_frequencies(super()._training(sample, table))
+    def _weigh_target(self, *given: Any) -> Weighed:
+        return as_frequencies(*super()._weigh_target(*given))
 
     def _recipe(self, training: Training) -> Recipe:
         return chaid_recipe(self, training)
 
 
 @parameters(**_OWN)
-class CHAIDRegressor(RegressionMixin, TreeEstimator):
+class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     """Regression tree with multiway splits chosen by F tests.
 
     Parameters
@@ -269,10 +264,6 @@ class CHAIDRegressor(RegressionMixin, TreeEstimator):
     array([1.1, 5.1])
     """
 
-    criterion = "squared_error"
-    splitter = "best"
-    max_leaf_nodes = None
-
     def __init__(
         self,
         *,
@@ -308,8 +299,8 @@ class CHAIDRegressor(RegressionMixin, TreeEstimator):
             )
         return values, classes
 
-    def _training(self, sample: Sample, table: Table) -> Training:
-        return as_frequencies(super()._training(sample, table))
+    def _weigh_target(self, *given: Any) -> Weighed:
+        return as_frequencies(*super()._weigh_target(*given))
 
     def _recipe(self, training: Training) -> Recipe:
         return chaid_recipe(self, training)

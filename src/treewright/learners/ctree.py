@@ -18,13 +18,14 @@ of permutation statistics*.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from treewright.estimator.base import TreeEstimator
+from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import keep, parameters
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
 from treewright.estimator.training import Training, threads
@@ -43,12 +44,8 @@ from treewright.tree.tree import Tree
 __all__ = ["CTreeClassifier", "CTreeRegressor"]
 
 
-class _ConditionalInferenceTree(TreeEstimator):
+class _ConditionalInferenceTree(CostComplexity, TreeEstimator):
     """What classifier and regressor share."""
-
-    # Not the user's to choose: what impurities, gains and risks are measured in.
-    criterion: ClassVar[str]
-    max_leaf_nodes: ClassVar[None] = None
 
     def _recipe(self: Any, training: Training) -> Recipe:
         check_surrogates(self)
@@ -58,7 +55,8 @@ class _ConditionalInferenceTree(TreeEstimator):
             training.table, response, n_classes, self._settings(training), threads(self.n_jobs)
         )
         return Recipe(
-            self.criterion,
+            # what impurities, gains and risks are measured in
+            "gini" if training.target.is_classification else "squared_error",
             nominal_split=self.nominal_split,
             continuous_split="at_most",
             missing=self.missing,
@@ -167,9 +165,6 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
        0  petal width (cm)    138.4036  2 8.83e-31   3.53e-30
     """
 
-    criterion = "gini"
-    class_weight: ClassVar[None] = None
-    cost_method: ClassVar[str] = "altered_priors"
     class_scores: Any
 
     def __init__(
@@ -257,8 +252,6 @@ class CTreeRegressor(RegressionMixin, _ConditionalInferenceTree):
     >>> model.tree_.node(0).feature
     'bmi'
     """
-
-    criterion = "squared_error"
 
     def __init__(
         self,

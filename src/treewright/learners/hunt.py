@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 
 from treewright.errors import ParameterError
 from treewright.estimator.base import TreeEstimator
+from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.recipe import make_recipe
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
@@ -72,7 +73,7 @@ def check_own_criterion(estimator: Any) -> None:
         + _OWN_CRITERION,
     )
 )
-class HuntClassifier(ClassificationMixin, TreeEstimator):
+class HuntClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     """Classification tree by Hunt's algorithm, every choice open.
 
     Parameters
@@ -170,7 +171,7 @@ class HuntClassifier(ClassificationMixin, TreeEstimator):
         "around the median, or half the Poisson deviance around the mean." + _OWN_CRITERION,
     )
 )
-class HuntRegressor(RegressionMixin, TreeEstimator):
+class HuntRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     """Regression tree by Hunt's algorithm, every choice open.
 
     Parameters

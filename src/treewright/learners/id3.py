@@ -27,11 +27,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from treewright.data.binning import BINNINGS, bin_table, table_edges
+from treewright.data.schema import Target
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.estimator.base import TreeEstimator
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.tasks import ClassificationMixin
-from treewright.estimator.training import Sample, Training
+from treewright.estimator.training import Training
 from treewright.tree.binned import unbin
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.growing.stopping import samples_to_split
@@ -121,19 +122,6 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
     7    `- Humidity = Normal   2  Yes  (0.00 1.00) *
     """
 
-    # What ID3 does not have, for the parts of the base class that ask.
-    criterion = "entropy"
-    class_weight = None
-    priors = None
-    costs = None
-    cost_method = "altered_priors"
-    pruning = None
-    ccp_alpha = 0.0
-    cp = None
-    cv = 10
-    rule = "min"
-    pruning_risk = "error"
-
     bin_edges_: dict[str, NDArray[np.float64]]
 
     def __init__(
@@ -151,18 +139,17 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
     ) -> None:
         keep(self, locals())
 
-    def _validate(self, X: Any, y: Any, sample_weight: Any) -> Sample:
-        sample = super()._validate(X, y, sample_weight)
+    def _validate(self) -> None:
+        super()._validate()
         if self.n_bins is not None and self.discretize not in BINNINGS:
             raise ParameterError(
                 f"n_bins counts bins that are fixed before growth, got n_bins={self.n_bins} with "
                 f"discretize={self.discretize!r}; leave n_bins at None, or choose "
                 'discretize="equal_width" or "equal_frequency".'
             )
-        return sample
 
-    def _encode(self, sample: Sample) -> Training:
-        training = super()._encode(sample)
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        training = super()._encode(X, y, sample_weight)
         if self.discretize is None:
             _refuse_continuous(training)
         self.bin_edges_ = {}
@@ -188,7 +175,7 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
 
     def _recipe(self, training: Training) -> Recipe:
         return Recipe(
-            criterion=self.criterion,
+            criterion="entropy",
             nominal_split="multiway",
             ordinal_split="multiway",
             continuous_split="at_most",
@@ -202,13 +189,12 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
             zero_gain=False,
         )
 
-    def _learned(self) -> dict[str, Any]:
-        return {**super()._learned(), "edges": self.bin_edges_}
+    def _learned_state(self) -> dict[str, Any]:
+        return {**super()._learned_state(), "edges": self.bin_edges_}
 
-    def _learn(self, tree: Tree, learned: dict[str, Any]) -> None:
-        super()._learn(tree, learned)
-        if "edges" in learned:  # from a file
-            self.bin_edges_ = _checked_edges(learned["edges"], tree)
+    def _restore_learned(self, target: Target, learned: dict[str, Any]) -> None:
+        super()._restore_learned(target, learned)
+        self.bin_edges_ = _checked_edges(learned["edges"], self.tree_)
 
 
 def _refuse_continuous(training: Training) -> None:

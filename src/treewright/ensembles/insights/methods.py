@@ -50,14 +50,14 @@ class Insights:
             standard errors; ``frame()``, ``plot()`` and ``str()``.
         """
         forest = self._trees("permutation_importance_oob").forest
-        material = self._training_rows(X, y, sample_weight)
+        training = self._same_training(X, y, sample_weight)
         check_left_out(self._draws, "permutation_importance_oob")
         lost = permutation_importance(
-            forest, material.rows, material.y, self._draws, threads(self.n_jobs)
+            forest, training.table, training.y, self._draws, threads(self.n_jobs)
         )
-        classes = material.target.is_classification
+        classes = training.target.is_classification
         measure = "mean decrease of accuracy" if classes else "mean increase of squared error"
-        return Importances.over_trees(material.rows.schema.names, lost, measure)
+        return Importances.over_trees(training.table.schema.names, lost, measure)
 
     def impurity_importance(
         self: Any,
@@ -87,16 +87,16 @@ class Insights:
         if method not in ("corrected", "oob"):
             raise ParameterError(f'method must be "corrected" or "oob", got {method!r}.')
         forest = self._trees("impurity_importance").forest
-        material = self._training_rows(X, y, sample_weight)
-        names = material.rows.schema.names
+        training = self._same_training(X, y, sample_weight)
+        names = training.table.schema.names
         if method == "oob":
             check_left_out(self._draws, 'impurity_importance(method="oob")')
             found = oob_impurity_importance(
-                forest, material.rows, material.y, self._draws, threads(self.n_jobs)
+                forest, training.table, training.y, self._draws, threads(self.n_jobs)
             )
             return Importances.over_trees(names, found, "decrease of impurity, out of bag")
-        order = permutation(self._draws.seed, material.n_rows)
-        twin = self._shadow_grower(material, with_shadows(material.rows, order))
+        order = permutation(self._draws.seed, training.n_rows)
+        twin = self._shadow_grower(training, with_shadows(training.table, order))
         grown = twin.grow(range(len(forest)), None, None)
         if grown.interrupt is not None:
             raise grown.interrupt
@@ -139,9 +139,9 @@ class Insights:
         from treewright.ensembles.insights.proximity import leaf_matrix, oob_proximity
 
         forest = self._trees("proximity_oob").forest
-        material = self._training_rows(X, y, sample_weight)
+        training = self._same_training(X, y, sample_weight)
         check_left_out(self._draws, "proximity_oob")
-        leaves = forest.apply(material.rows, threads(self.n_jobs))
+        leaves = forest.apply(training.table, threads(self.n_jobs))
         left_out = np.column_stack([self._draws.left_out(k) for k in range(len(forest))])
         return oob_proximity(leaf_matrix(leaves, forest.n_nodes), left_out)
 
@@ -167,9 +167,9 @@ class Insights:
         )
 
         forest = self._trees("outlier_measure").forest
-        material = self._training_rows(X, y, sample_weight)
-        leaves = leaf_matrix(forest.apply(material.rows, threads(self.n_jobs)), forest.n_nodes)
+        training = self._same_training(X, y, sample_weight)
+        leaves = leaf_matrix(forest.apply(training.table, threads(self.n_jobs)), forest.n_nodes)
         close = proximity(leaves, leaves, len(forest))
-        if not material.target.is_classification:
-            return OutlierMeasure(outlyingness(close, np.zeros(material.n_rows)), None)
-        return OutlierMeasure(outlyingness(close, material.y), material.classes[material.y])
+        if not training.target.is_classification:
+            return OutlierMeasure(outlyingness(close, np.zeros(training.n_rows)), None)
+        return OutlierMeasure(outlyingness(close, training.y), training.classes[training.y])

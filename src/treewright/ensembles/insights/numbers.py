@@ -20,9 +20,11 @@ from treewright.errors import FewTreesWarning, ParameterError
 from treewright.estimator.training import threads
 
 if TYPE_CHECKING:
-    from treewright.ensembles._ensemble import Material, Plan
+    from treewright.data.schema import Target
+    from treewright.ensembles._ensemble import Plan
     from treewright.ensembles.insights.out_of_bag import OobSums
     from treewright.ensembles.members.bodies import Body
+    from treewright.estimator.training import Training
 
 __all__ = ["NumberForestMixin"]
 
@@ -36,26 +38,28 @@ class NumberForestMixin:
     _residuals: Floats | None
     keep_targets: bool
 
-    def _store(self: Any, material: Material, plan: Plan, body: Body, sums: OobSums | None) -> None:
-        super()._store(material, plan, body, sums)  # type: ignore[misc]
+    def _store(self: Any, training: Training, plan: Plan, body: Body, sums: OobSums | None) -> None:
+        super()._store(training, plan, body, sums)  # type: ignore[misc]
         self._targets = self._residuals = None
-        if material.target.n_outputs > 1:
+        if training.target.n_outputs > 1:
             return
         if self.keep_targets:
             n_threads = threads(self.n_jobs)
             offset = np.concatenate([[0], np.cumsum(body.forest.n_nodes)])  # type: ignore[union-attr]
-            leaves = body.forest.apply(material.rows, n_threads)  # type: ignore[union-attr]
-            self._targets = LeafTargets.of(leaves, offset, material.y, plan.draws, material.weight)
+            leaves = body.forest.apply(training.table, n_threads)  # type: ignore[union-attr]
+            self._targets = LeafTargets.of(
+                leaves, offset, training.y, plan.draws, training.sample_weight
+            )
         if sums is not None and self.oob_score:
             known = sums.known
-            self._residuals = np.sort(material.y[known] - sums.mean()[known, 0])
+            self._residuals = np.sort(training.y[known] - sums.mean()[known, 0])
 
-    def _learned(self: Any) -> dict[str, Any]:
-        learned: dict[str, Any] = super()._learned()  # type: ignore[misc]
+    def _learned_state(self: Any) -> dict[str, Any]:
+        learned: dict[str, Any] = super()._learned_state()  # type: ignore[misc]
         return learned | {"targets": targets_state(self._targets), "residuals": self._residuals}
 
-    def _take(self: Any, learned: dict[str, Any]) -> None:
-        super()._take(learned)  # type: ignore[misc]
+    def _restore_learned(self: Any, target: Target, learned: dict[str, Any]) -> None:
+        super()._restore_learned(target, learned)  # type: ignore[misc]
         total = int(self._body.forest.n_nodes.sum())
         self._targets = targets_of(learned["targets"], total)
         self._residuals = optional_floats(learned["residuals"], self._draws.n_rows, (1,))

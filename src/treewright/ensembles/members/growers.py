@@ -250,7 +250,8 @@ def fit_tree(
         return learner.fit(table, y, sample_weight=weight)
     if "max_features" in learner.get_params(deep=False):
         return learner.set_params(max_features=max_features).fit(table, y, sample_weight=weight)
-    training = learner._encode(learner._validate(table, y, weight))
+    learner._validate()
+    training = learner._encode(table, y, weight)
     recipe = drawing_features(learner._recipe(training), max_features, seed)
     if not hasattr(learner, "random_state"):  # ID3 leaves nothing to chance by itself
         learner.random_state = seed

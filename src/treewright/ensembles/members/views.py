@@ -8,6 +8,7 @@ from typing import Any, overload
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from treewright.estimator.base import Pruned
 from treewright.tree.forest.grow import Forest
 
 __all__ = ["TreeViews"]
@@ -34,8 +35,10 @@ class TreeViews(Sequence[Any]):
         if not -len(self) <= k < len(self):
             raise IndexError(f"there are {len(self)} members, got number {k}")
         tree = self._forest.tree(k % len(self))
-        learned = {} if self._classes is None else {"classes": self._classes, "costs": None}
-        return clone(self._learner)._keep(tree, None, 0.0, learned)
+        model = clone(self._learner)
+        model._keep_target(tree.schema.target, self._classes)
+        model._keep(Pruned(tree))
+        return model
 
     def __repr__(self) -> str:
         return f"<{len(self)} members like {self._learner!r}>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +17,11 @@ from treewright.learners._chaid.chooser import (
     class_counter,
     number_counter,
 )
-from treewright.tree.growing.recipe import Recipe
+from treewright.tree.growing.recipe import ClassCosts, Recipe
 
 if TYPE_CHECKING:
+    from treewright.data.schema import Target
+    from treewright.estimator.target import Weighed
     from treewright.estimator.training import Training
 
 __all__ = ["as_frequencies", "chaid_recipe"]
@@ -57,23 +58,22 @@ def chaid_recipe(estimator: Any, training: Training) -> Recipe:
         n_threads=threads(estimator.n_jobs),
     )
     return Recipe(
-        criterion=estimator.criterion,
+        criterion="gini" if n_classes else "squared_error",
         missing="majority",
         max_depth=estimator.max_depth,
         choose=chooser,
     )
 
 
-def as_frequencies(training: Training) -> Training:
-    """The training data with weights that count rows.
+def as_frequencies(target: Target, weight: Any, costs: ClassCosts | None) -> Weighed:
+    """A target that was read, with weights that count rows.
 
     Weights that add up to one at most are shares, as boosting hands them out; as numbers of
     rows they would say that there is only one, and nothing could be significant.
     """
-    weight = training.sample_weight
-    if weight is None or weight.sum() > 1.0 + 1e-9 or len(weight) < 2:
-        return training
-    return replace(training, sample_weight=weight * (len(weight) / weight.sum()))
+    if weight is not None and len(weight) > 1 and weight.sum() <= 1.0 + 1e-9:
+        weight = weight * (len(weight) / weight.sum())
+    return target, weight, costs
 
 
 def _weight(given: float, training: Training) -> float:

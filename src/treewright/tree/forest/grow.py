@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.criteria import row_of
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
 from treewright.kernels import forest as forest_kernels
@@ -39,7 +40,6 @@ __all__ = [
 
 HIST_ROWS = 10_000
 """Rows from which ``tree_method="auto"`` looks at bins."""
-_CORE_CRITERIA = ("gini", "entropy", "error", "squared_error", "poisson")
 
 Floats = NDArray[np.float64]
 
@@ -181,7 +181,7 @@ def _grows_in_core(recipe: Recipe, target: Target) -> bool:
     return (
         recipe.choose is None
         and recipe.quinlan is None
-        and recipe.criterion in _CORE_CRITERIA
+        and row_of(recipe.criterion).in_forests
         and recipe.missing in ("learned", "majority")
         and recipe.threshold == "midpoint"
         and not recipe.intervals
@@ -218,7 +218,7 @@ def _grow_in_core(
         },
     )
     if unit != 1.0:
-        _restore_unit(arrays, oob, unit, 2 if recipe.criterion == "squared_error" else 1)
+        _restore_unit(arrays, oob, unit, row_of(recipe.criterion).unit_power)
     schema = Schema(table.schema.features, table.schema.named, target)
     assert isinstance(recipe.criterion, str)
     forest = Forest(schema, arrays, criterion=recipe.criterion, costs=costs)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright import kernels
+from treewright.criteria import row_of
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
 from treewright.tree.growing.choosing import ChooserBridge
@@ -54,7 +55,7 @@ def grow(
         bridge = params["choose"] = ChooserBridge(recipe.choose, len(table.schema))
     grown = kernels.grow(table.columns, params)
     if unit != 1.0:
-        _restore_unit(grown, unit, 2 if recipe.criterion == "squared_error" else 1)
+        _restore_unit(grown, unit, row_of(recipe.criterion).unit_power)
     return _wrap(grown, table.schema, target, recipe, costs, bridge)
 
 

@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike
 __all__ = ["as_frame", "html_table", "significant", "text_table"]
 
 
-def text_table(columns: Mapping[str, Sequence[str]], index: bool = False) -> str:
-    """Right-aligned columns under their names, optionally with row numbers from 1."""
+def text_table(columns: Mapping[str, Sequence[str]], index: bool = False, left: int = 0) -> str:
+    """Right-aligned columns under their names, optionally with row numbers from 1.
+
+    The first ``left`` columns are aligned at the left.
+    """
     shown = dict(columns)
     if index:
         n_rows = len(next(iter(columns.values())))
@@ -21,7 +24,10 @@ def text_table(columns: Mapping[str, Sequence[str]], index: bool = False) -> str
     widths = [max(len(name), *map(len, cells)) for name, cells in shown.items()]
     lines = [shown.keys(), *zip(*shown.values(), strict=True)]
     return "\n".join(
-        " ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        " ".join(
+            cell.ljust(width) if k < left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
         for line in lines
     )
 

@@ -1,4 +1,6 @@
-"""From ``pruning``, ``ccp_alpha``, ``cp``, ``cv`` and ``rule`` to a pruned tree.
+"""Cost-complexity pruning of a learner that has it: a mixin and what it is made of.
+
+From the parameters ``pruning``, ``ccp_alpha``, ``cp``, ``cv`` and ``rule`` to a pruned tree.
 
 ``cp`` orders the nested subtrees by rpart's rule and counts in root risks, ``ccp_alpha`` by
 the exact weakest link and in the unit of the risk; the rest is one path for both.
@@ -6,15 +8,17 @@ the exact weakest link and in the unit of the risk; the rest is one path for bot
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from sklearn.base import clone
 
+from treewright.criteria import Loss, row_of
+from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import ModelFileError, ParameterError
+from treewright.estimator.base import Pruned, prune_by
 from treewright.estimator.costs import root_risk
 from treewright.estimator.folds import n_folds, row_splits
 from treewright.tree.tree import Tree
@@ -23,31 +27,133 @@ if TYPE_CHECKING:
     from treewright.data.table import Table
     from treewright.estimator.progress import Progress
     from treewright.estimator.training import Training
-    from treewright.pruning import CpTable, CrossValidatedErrors, PruningSequence, SizeCurve
+    from treewright.pruning import (
+        CostComplexityPath,
+        CpTable,
+        CrossValidatedErrors,
+        PruningSequence,
+        SizeCurve,
+    )
 
-__all__ = [
-    "Pruned",
-    "check_pruning",
-    "complexity_table",
-    "held_out_curve",
-    "leaf_price",
-    "n_trees",
-    "plot_sizes",
-    "prune",
-    "restored_table",
-]
+__all__ = ["CostComplexity", "leaf_price"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Pruned:
-    """A pruned tree, the complexity table of the grown one if it was made, and the alpha."""
+class CostComplexity:
+    """Weakest-link pruning, for an estimator that fits one tree and has its parameters."""
 
-    tree: Tree
-    table: CpTable | None = None
-    alpha: float = 0.0
+    ccp_alpha_: float
+    _cp_table: CpTable | None
+
+    def _validate(self) -> None:
+        super()._validate()  # type: ignore[misc]
+        check_pruning(self)
+
+    def _n_trees(self: Any) -> int:
+        return 1 + n_folds(self.cv) if "cv" in (self.ccp_alpha, self.cp) else 1
+
+    def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
+        return prune(self, tree, training, progress)
+
+    def _keep(self, pruned: Pruned) -> None:
+        super()._keep(pruned)  # type: ignore[misc]
+        self.ccp_alpha_, self._cp_table = pruned.alpha, pruned.table
+
+    def _state(self) -> dict[str, Any]:
+        state: dict[str, Any] = super()._state()  # type: ignore[misc]
+        table = None if self._cp_table is None else asdict(self._cp_table)
+        return state | {"table": table, "alpha": self.ccp_alpha_}
+
+    def _restored_pruning(self, tree: Tree, table: Any, alpha: float) -> Pruned:
+        return Pruned(tree, None if table is None else restored_table(table), alpha)
+
+    @property
+    def cp_table_(self: Any) -> CpTable:
+        """Complexity, size and error of the nested subtrees, as rpart prints them.
+
+        Cross-validated errors are in it where ``ccp_alpha`` or ``cp`` is ``"cv"``; the method
+        ``cp_table`` adds them to any tree.
+        """
+        tree = self._fitted()
+        return complexity_table(self, tree) if self._cp_table is None else self._cp_table
+
+    def cp_table(self: Any, X: Any, y: Any, sample_weight: Any = None) -> CpTable:
+        """The complexity table with cross-validated errors on the folds of ``cv``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+
+        Returns
+        -------
+        table : CpTable
+        """
+        self._validate()
+        training = self._encode(X, y, sample_weight)
+        return complexity_table(self, self._grow(training), training)
+
+    def cost_complexity_pruning_path(
+        self: Any, X: Any, y: Any, sample_weight: Any = None
+    ) -> CostComplexityPath:
+        """Strengths at which the pruned tree changes, and the risks in between.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+
+        Returns
+        -------
+        path : CostComplexityPath
+            ``ccp_alphas`` and ``impurities``, the risk (see ``pruning_risk``) of the leaves of
+            each subtree, as scikit-learn names them; with ``frame()`` and ``plot()``.
+        """
+        from treewright.pruning import cost_complexity_path
+
+        off = {"ccp_alpha": 0.0, "cp": None, "pruning": None}
+        own = self.get_params(deep=False)
+        whole = clone(self).set_params(**{name: off[name] for name in off if name in own})
+        return cost_complexity_path(whole.fit(X, y, sample_weight).tree_, self.pruning_risk)
+
+    def plot_pruning(self: Any, ax: Any = None) -> Any:
+        """Error against the size of the pruned tree.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        ax : matplotlib axes
+        """
+        return plot_sizes(self.cp_table_, self.pruning_risk, ax)
+
+    def size_curve(self: Any, X: Any, y: Any, sample_weight: Any = None) -> SizeCurve:
+        """Error of the fitted tree's subtrees, on its training rows and on new ones.
+
+        Fit without pruning first; ``size_curve(X, y).plot()`` then shows the training error
+        fall with size while the error on new rows turns up again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that were held out of ``fit``.
+
+        Returns
+        -------
+        curve : SizeCurve
+        """
+        values = self._known_target(y)
+        weight, rows = read_weights(sample_weight, len(values))
+        table = self._table(X)
+        check_lengths(table.n_rows, len(values))
+        if rows is not None:
+            table, values = table.take(np.flatnonzero(rows)), values[rows]
+        return held_out_curve(self, self._fitted(), table, values, weight)
 
 
 def check_pruning(estimator: Any) -> None:
@@ -72,7 +178,7 @@ def prune(
 ) -> Pruned:
     """Cut a grown tree back as the estimator's parameters ask."""
     if callable(estimator.pruning):
-        return Pruned(_prune_by(estimator.pruning, tree))
+        return Pruned(prune_by(estimator.pruning, tree))
     strength = estimator.ccp_alpha if estimator.cp is None else estimator.cp
     if estimator.pruning is None or (estimator.cp is None and strength == 0.0):
         return Pruned(tree)
@@ -145,28 +251,13 @@ def leaf_price(estimator: Any, training: Training) -> float:
     if (
         strength in ("cv", 0.0)
         or estimator.pruning_risk != "error"
-        or estimator.max_leaf_nodes is not None
-        or estimator.criterion in ("absolute_error", "poisson")
+        or getattr(estimator, "max_leaf_nodes", None) is not None
+        or row_of(getattr(estimator, "criterion", None)).loss is not None
     ):
         return -1.0
     # A little less than the price, because risks are sums of rounded numbers.
     price = float(strength) * (1.0 - 1e-9)
     return price if estimator.cp is None else price * _root_risk(training)
-
-
-def n_trees(estimator: Any) -> int:
-    """Trees that a fit grows."""
-    return 1 + n_folds(estimator.cv) if "cv" in (estimator.ccp_alpha, estimator.cp) else 1
-
-
-def _prune_by(pruner: Any, tree: Tree) -> Tree:
-    pruned = pruner(tree)
-    if not isinstance(pruned, Tree):
-        raise ParameterError(
-            f"pruning must be a function that returns a Tree, got {type(pruned).__name__} "
-            "from it; return what a function of treewright.pruning returns."
-        )
-    return pruned
 
 
 def _sequence(estimator: Any, tree: Tree) -> PruningSequence:
@@ -216,9 +307,8 @@ def _row_loss(estimator: Any, y: NDArray[Any], costs: Any = None, factor: Any = 
 
     if y.dtype == np.int32:
         return class_loss(y, costs, factor)
-    if estimator.criterion in _LOSSES:
-        return _number_loss(y, _LOSSES[estimator.criterion])
-    return squared_loss(y)
+    own = row_of(getattr(estimator, "criterion", None)).loss
+    return squared_loss(y) if own is None else _number_loss(y, own)
 
 
 def held_out_curve(
@@ -237,23 +327,7 @@ def held_out_curve(
     return size_curve(tree, table, loss, weight, estimator.pruning_risk)
 
 
-def _absolute(y: Floats, value: Floats, weight: Floats) -> Floats:
-    return np.abs(y - value)
-
-
-def _poisson(y: Floats, value: Floats, weight: Floats) -> Floats:
-    # A leaf without events is taken to have seen half of one: no rate is exactly 0.
-    rate = np.maximum(value, 0.5 / weight)
-    return np.asarray(xlogy(y, y / rate) - y + rate)
-
-
-_LOSSES: dict[Any, Callable[[Floats, Floats, Floats], Floats]] = {
-    "absolute_error": _absolute,
-    "poisson": _poisson,
-}
-
-
-def _number_loss(y: Floats, loss: Callable[[Floats, Floats, Floats], Floats]) -> Any:
+def _number_loss(y: Floats, loss: Loss) -> Any:
     """Loss of rows that end at given nodes; of several outputs, the mean of theirs."""
     target = y.reshape(len(y), -1)
 

@@ -1,0 +1,138 @@
+"""The rows that models are judged on: read once, encoded once, handed out in parts.
+
+Our own estimators take a Table as it is, so that fifty fits on parts of one frame cost one
+encoding. A category that a part lacks counts there as one that was not seen, as it would have
+if the part had been encoded alone. Other estimators get rows of what the user passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.data.encode import encode
+from treewright.data.frames import for_other_libraries
+from treewright.data.table import Table
+from treewright.data.target import class_codes, numeric_target
+from treewright.data.weights import check_lengths
+from treewright.errors import DataError, ParameterError
+
+__all__ = ["Rows", "is_class_model", "read_rows", "take_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Features and target.
+
+    ``y`` holds labels or numbers as models are trained on them, ``codes`` the places of the
+    labels in ``classes``.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    classes: NDArray[Any] | None = None
+    codes: NDArray[np.int32] | None = None
+    _seen: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """Codes, or numbers."""
+        return self.y if self.codes is None else self.codes
+
+    def with_classes(self, known: Any) -> Rows:
+        """The same rows, where models may say classes that y does not have."""
+        assert self.classes is not None
+        assert self.codes is not None
+        both = np.union1d(self.classes, np.asarray(known).astype(self.classes.dtype))
+        place = np.searchsorted(both, self.classes).astype(np.int32)
+        return Rows(self.X, self.y, both, place[self.codes], self._seen)
+
+    def features_for(self, model: Any) -> Any:
+        """What parts for this model are taken of: a Table, or the frame as it came."""
+        reader = _reader(model)
+        if reader is None:
+            if "others" not in self._seen:
+                self._seen["others"] = for_other_libraries(self.X)
+            return self._seen["others"]
+        wishes: dict[str, Any] = {
+            "categorical_features": getattr(reader, "categorical_features", "from_dtype"),
+            "ordinal_features": getattr(reader, "ordinal_features", None),
+        }
+        key = repr(wishes)
+        if key not in self._seen:
+            self._seen[key] = encode(self.X, **wishes, owner=type(reader).__name__)
+        return self._seen[key]
+
+
+def read_rows(X: Any, y: Any, classification: bool) -> Rows:
+    """Features and target of a task."""
+    if classification:
+        codes, classes = class_codes(y)
+        rows = Rows(X, classes[codes], classes, codes)
+    else:
+        target = numeric_target(y)
+        if target.ndim > 1:
+            raise DataError(
+                f"y must be one column of numbers, got {target.shape[1]}; judge each of them alone."
+            )
+        rows = Rows(X, target)
+    check_lengths(_n_rows(X), len(rows))
+    return rows
+
+
+def is_class_model(model: Any) -> bool:
+    """Whether a model predicts classes; a sentence for what is no model."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if not hasattr(model, "fit") or not hasattr(model, "predict"):
+        raise ParameterError(
+            "model must be an estimator with fit and predict, "
+            f"got {type(model).__name__ if not isinstance(model, type) else model.__name__}; "
+            "pass an instance such as CARTClassifier()."
+        )
+    if is_classifier(model):
+        return True
+    if is_regressor(model):
+        return False
+    raise ParameterError(
+        f"model must be a classifier or a regressor, but {type(model).__name__} says it is "
+        "neither; derive it from scikit-learn's ClassifierMixin or RegressorMixin."
+    )
+
+
+def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of a Table, frame, array, list or dict of columns."""
+    if isinstance(X, Table):
+        return X.take(rows)
+    if isinstance(X, Mapping):
+        return {name: take_rows(column, rows) for name, column in X.items()}
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(X, rows)
+
+
+def _n_rows(X: Any) -> int:
+    if isinstance(X, Mapping):
+        return len(next(iter(X.values()), ()))
+    shape = getattr(X, "shape", None)
+    return int(shape[0]) if shape else len(X)
+
+
+def _reader(model: Any) -> Any:
+    """The estimator of ours that says how columns are read; None if X must stay as it came."""
+    if hasattr(model, "_reads_as"):  # a model around another
+        inner = model._reads_as()
+        return None if inner is None else _reader(inner)
+    if not type(model).__module__.startswith("treewright.") or not hasattr(
+        model, "categorical_features"
+    ):
+        return None
+    inner = [value for value in model.get_params(deep=False).values() if hasattr(value, "fit")]
+    return model if all(_reader(value) is not None for value in inner) else None

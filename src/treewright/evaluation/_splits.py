@@ -1,0 +1,251 @@
+"""Which rows train and which are held out: scikit-learn's splitters by the course's names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from treewright.data.frames import raw_column
+from treewright.errors import DataError, ParameterError
+from treewright.evaluation._data import Rows
+from treewright.evaluation._folds import Split
+
+__all__ = ["Method", "check_method_name", "make_splits"]
+
+Method = Literal["holdout", "k-fold", "repeated", "loo", "bootstrap", ".632", ".632+", "oob"]
+
+
+def make_splits(
+    rows: Rows,
+    method: str = "k-fold",
+    *,
+    folds: Any = 10,
+    repeats: int = 1,
+    test_size: float = 1 / 3,
+    stratify: bool | None = None,
+    groups: Any = None,
+    time: Any = None,
+    random_state: Any = None,
+) -> list[Split]:
+    """Splits of the rows.
+
+    Parameters
+    ----------
+    rows
+        What is split.
+    method
+        "holdout" (``repeats`` times), "k-fold" or "repeated" (``folds`` × ``repeats``), "loo",
+        "bootstrap" (``repeats`` samples of n rows; those not drawn are held out).
+    folds
+        How many, or a splitter of scikit-learn, or pairs of training and held-out rows.
+    repeats, test_size
+        Repeats; share of the rows that a holdout keeps back.
+    stratify
+        Every fold has the classes in the same shares; None for yes, but not in the bootstrap.
+        Not for numbers, nor by time.
+    groups
+        One label per row; rows with the same one stay together.
+    time
+        When each row was: every fold is later than all rows that train. True where the rows
+        are in order already.
+    random_state
+        Of the shuffling.
+    """
+    n = len(rows)
+    if not isinstance(folds, int | np.integer):
+        return _given(folds, rows, groups)
+    _check_numbers(int(folds), repeats, test_size, n, method)
+    if time is not None and time is not False:
+        return _by_time(rows, time, int(folds), method, test_size)
+    if stratify is None:
+        stratify = method != "bootstrap"
+    labels = rows.codes if stratify else None
+    together = None if groups is None else _labels(groups, n, "groups")
+    random = check_random_state(random_state)
+    if method == "loo":
+        return _leave_one_out(n, together)
+    seeds = [int(random.randint(np.iinfo(np.int32).max)) for _ in range(repeats)]
+    if method == "holdout":
+        makers = [_holdout(labels, together, test_size, seed) for seed in seeds]
+    elif method in ("k-fold", "repeated"):
+        makers = [_k_fold(labels, together, int(folds), seed) for seed in seeds]
+    else:
+        return [_bootstrap(n, labels, together, seed, r) for r, seed in enumerate(seeds)]
+    return [
+        Split(train, test, repeat)
+        for repeat, maker in enumerate(makers)
+        for train, test in _pairs(maker, n, labels, together)
+    ]
+
+
+def check_method_name(method: str) -> None:
+    """Refuse an unknown way of holding rows out."""
+    if method not in get_args(Method):
+        raise ParameterError(
+            f"method must be one of {', '.join(get_args(Method))}, got {method!r}."
+        )
+
+
+def _check_numbers(folds: int, repeats: int, test_size: float, n: int, method: str) -> None:
+    if method in ("k-fold", "repeated"):
+        if folds < 2:
+            raise ParameterError(f"folds must be at least 2, got {folds}; use 10.")
+        if folds > n:
+            raise ParameterError(
+                f"folds must not be more than the rows, got {folds} folds of {n} rows; use fewer "
+                'folds, or method="loo".'
+            )
+    if repeats < 1:
+        raise ParameterError(f"repeats must be at least 1, got {repeats}.")
+    if method == "holdout" and not 0 < test_size < 1:
+        raise ParameterError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
+
+
+def _labels(values: Any, n: int, name: str) -> NDArray[Any]:
+    column = raw_column(values)
+    found = column.to_numpy(zero_copy_only=False) if hasattr(column, "to_pylist") else column
+    found = np.asarray(getattr(found, "codes", found))
+    if found.shape != (n,):
+        raise DataError(
+            f"{name} must have one value for each of the {n} rows, got shape {found.shape}."
+        )
+    return found
+
+
+def _pairs(maker: Any, n: int, labels: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
+    y = np.zeros(n, np.int32) if labels is None else labels
+    try:
+        with warnings.catch_warnings():
+            # "The least populated class has only …": a sentence of the evaluation says it
+            warnings.simplefilter("ignore", UserWarning)
+            return list(maker.split(np.empty((n, 0)), y, groups))
+    except ValueError as error:
+        raise DataError(_refusal(maker, labels, groups, error)) from error
+
+
+def _refusal(maker: Any, labels: Any, groups: Any, error: ValueError) -> str:
+    """What scikit-learn's splitters refuse, in our words."""
+    if groups is not None:
+        n_groups = len(np.unique(groups))
+        wanted = getattr(maker, "n_splits", 2)
+        return (
+            f"folds must not be more than the groups, got {wanted} folds of {n_groups} groups; "
+            "use fewer folds."
+        )
+    if labels is not None:
+        counts = np.bincount(labels)
+        return (
+            f"Stratified folds need a row of some class for every fold, but the classes have "
+            f"{', '.join(map(str, counts.tolist()[:8]))} rows and there are to be "
+            f"{getattr(maker, 'n_splits', 2)} folds; use fewer folds or stratify=False."
+        )
+    return f"The rows cannot be split: {error}"
+
+
+def _k_fold(labels: Any, groups: Any, folds: int, seed: int) -> Any:
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    settings = {"n_splits": folds, "shuffle": True, "random_state": seed}
+    if groups is None:
+        return KFold(**settings) if labels is None else StratifiedKFold(**settings)
+    return GroupKFold(**settings) if labels is None else StratifiedGroupKFold(**settings)
+
+
+def _holdout(labels: Any, groups: Any, test_size: float, seed: int) -> Any:
+    from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+
+    settings = {"n_splits": 1, "test_size": test_size, "random_state": seed}
+    if groups is not None:
+        return GroupShuffleSplit(**settings)
+    return ShuffleSplit(**settings) if labels is None else StratifiedShuffleSplit(**settings)
+
+
+def _leave_one_out(n: int, groups: NDArray[Any] | None) -> list[Split]:
+    """Every row, or every group, alone."""
+    if n < 2:
+        raise DataError(f"Leaving one out needs 2 rows or more, got {n}.")
+    labels = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    order = np.argsort(labels, kind="stable")
+    tests = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    if len(tests) < 2:
+        raise DataError("Leaving one group out needs 2 groups or more, got 1.")
+    return [Split(np.setdiff1d(np.arange(n), test), np.sort(test)) for test in tests]
+
+
+def _bootstrap(n: int, labels: Any, groups: Any, seed: int, repeat: int) -> Split:
+    """n rows drawn with replacement, within classes; those that were not drawn are held out."""
+    random = np.random.RandomState(seed)
+    if groups is not None:
+        members = np.unique(groups, return_inverse=True)[1]
+        drawn = random.randint(members.max() + 1, size=members.max() + 1)
+        train = np.concatenate([np.flatnonzero(members == g) for g in drawn])
+    elif labels is not None:
+        parts = [np.flatnonzero(labels == k) for k in range(int(labels.max()) + 1)]
+        train = np.concatenate([random.choice(part, len(part)) for part in parts])
+    else:
+        train = random.randint(n, size=n)
+    train = np.sort(train).astype(np.int64)
+    return Split(train, np.setdiff1d(np.arange(n), train), repeat)
+
+
+def _by_time(rows: Rows, time: Any, folds: int, method: str, test_size: float) -> list[Split]:
+    """Folds in the order of time, each trained on all that was before it."""
+    from sklearn.model_selection import TimeSeriesSplit
+
+    n = len(rows)
+    if method not in ("k-fold", "holdout"):
+        raise ParameterError(
+            f'time goes with method "k-fold" or "holdout", got {method!r}; earlier rows cannot '
+            "be told by later ones."
+        )
+    if time is True:
+        order = np.arange(n)
+    else:
+        order = np.argsort(_labels(time, n, "time"), kind="stable")
+    if method == "holdout":
+        cut = n - max(1, round(n * test_size))
+        return [Split(np.sort(order[:cut]), np.sort(order[cut:]))]
+    if folds + 1 > n:
+        raise ParameterError(
+            f"folds by time need a row more than folds, got {folds} folds of {n} rows; use fewer."
+        )
+    splitter = TimeSeriesSplit(n_splits=folds)
+    return [
+        Split(np.sort(order[train]), np.sort(order[test]))
+        for train, test in splitter.split(np.empty((n, 0)))
+    ]
+
+
+def _given(folds: Any, rows: Rows, groups: Any) -> list[Split]:
+    """The splits of a splitter, or pairs that the user made."""
+    n = len(rows)
+    if hasattr(folds, "split"):
+        together = None if groups is None else _labels(groups, n, "groups")
+        pairs = folds.split(np.empty((n, 0)), rows.truth, together)
+    else:
+        pairs = folds
+    try:
+        splits = [Split(_numbers(train, n), _numbers(test, n)) for train, test in pairs]
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            "folds must be a number, a splitter of scikit-learn, or pairs of training and "
+            f"held-out rows from 0 to {n - 1}; got {type(folds).__name__} ({error})."
+        ) from error
+    if not splits:
+        raise ParameterError("folds must hold one split or more, got none.")
+    return splits
+
+
+def _numbers(rows: Any, n: int) -> NDArray[np.int64]:
+    found = np.asarray(rows)
+    if found.dtype == np.bool_ and found.shape == (n,):
+        return np.flatnonzero(found)
+    found = found.astype(np.int64)
+    if found.ndim != 1 or (found.size and (found.min() < 0 or found.max() >= n)):
+        raise ValueError("a row is out of range")
+    return found
