@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
+    from treewright.mars.mars import MARSClassifier, MARSRegressor
     from treewright.tree.tree import Tree
 
 __all__ = [
@@ -52,6 +53,8 @@ __all__ = [
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
+    "MARSClassifier",
+    "MARSRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "Tree",
@@ -85,6 +88,8 @@ _HOMES = {
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
+    "MARSClassifier": "treewright.mars.mars",
+    "MARSRegressor": "treewright.mars.mars",
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
     "Tree": "treewright.tree.tree",
