@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLowestGrsq = -10;
 // Gains that differ by no more are equal, and the first stays.
-constexpr double kSameGain = 1e-10;
+constexpr double kSameGain = 1e-8;
 // A new column with no more than this share outside the basis is not added.
 constexpr double kDependent = 1e-14;
 

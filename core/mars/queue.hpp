@@ -20,11 +20,14 @@ class ParentQueue {
   ParentQueue(i32 fast_k, double fast_beta) : fast_k_(fast_k), beta_(fast_beta) {}
 
   void add(i32 count, i32 stamp) {
-    for (i32 i = 0; i < count; ++i) entries_.push_back({kInf, stamp});
+    for (i32 i = 0; i < count; ++i) entries_.push_back({static_cast<float>(kInf), stamp});
   }
 
-  // What the parent in a slot gained at its last trial.
-  void tried(i32 slot, double gain, i32 stamp) { entries_[slot] = {gain, stamp}; }
+  // What the parent in a slot gained at its last trial, in single precision: parents whose products
+  // have the same span gain the same, and rounding must not rank them.
+  void tried(i32 slot, double gain, i32 stamp) {
+    entries_[slot] = {static_cast<float>(gain), stamp};
+  }
 
   // Slots in the order of aged rank, at most fast_k of them.
   std::vector<i32> order(i32 stamp) const {
@@ -43,7 +46,7 @@ class ParentQueue {
 
  private:
   struct Entry {
-    double gain;
+    float gain;
     i32 stamp;
   };
   i32 fast_k_;

@@ -131,6 +131,15 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"discretize": "equal_width", "n_bins": 4},
         {"discretize": "equal_frequency"},
     ],
+    "MARSClassifier": [
+        {"degree": 2, "class_weight": "balanced"},
+        {"pruning": None, "auto_linear": False, "minspan": 3},
+    ],
+    "MARSRegressor": [
+        {"degree": 2, "fast_k": 3},
+        {"degree": 3, "minspan": -3, "endspan": 2, "auto_linear": False},
+        {"pruning": "cv", "cv": 3, "random_state": 0},
+    ],
     "HuntRegressor": [{"nominal_split": "multiway", "continuous_split": "at_most"}],
 }
 

@@ -21,6 +21,7 @@ from treewright.mars._allowed import make_offer, positions
 from treewright.mars._basis import Basis, basis_from_pass
 from treewright.mars._predictors import Predictor, make_predictors, predictor_matrix
 from treewright.mars._prune import Subsets, best_subsets, gcv
+from treewright.mars._reduce import Reduced, one_thread, reduce_rows
 from treewright.mars._state import from_state, to_state
 
 if TYPE_CHECKING:
@@ -51,6 +52,17 @@ class Problem:
         return Problem(self.x[:, rows], self.y[rows], weight, n)
 
 
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit found: all terms, the subsets of them, those that stay, and coefficients."""
+
+    basis: Basis
+    subsets: Subsets
+    kept: NDArray[np.intp]
+    small: Reduced
+    rows: Floats
+
+
 class MARS(Estimator):
     """Base of the two estimators."""
 
@@ -75,8 +87,10 @@ class MARS(Estimator):
         """The columns that the least-squares fits explain."""
         raise NotImplementedError
 
-    def _coefficients(self, matrix: Floats, problem: Problem, training: Training) -> Floats:
-        """One row per output of the model."""
+    def _coefficients(
+        self, matrix: Floats, squares: Floats, training: Training, problem: Problem
+    ) -> Floats:
+        """One row per output of the model, from the terms and the coefficients of least squares."""
         raise NotImplementedError
 
     # Fitting
@@ -107,9 +121,13 @@ class MARS(Estimator):
             self._schema, self._predictors = schema, make_predictors(training.table)
             problem = self._problem(training)
             basis = self._forward(problem)
-            subsets = self._subsets(basis, problem)
-            size = self._size_of(subsets, problem, training)
-            return self._store(basis, subsets, size, problem, training)
+            with one_thread():
+                matrix = basis.matrix(problem.x)
+                small = reduce_rows(matrix, problem.y, problem.root_weight)
+                subsets = best_subsets(small, problem.n, self._penalty())
+                kept = subsets.terms[self._size_of(subsets, problem, training) - 1]
+                rows = self._coefficients(matrix[:, kept], small.solve(kept)[0], training, problem)
+            return self._store(Fitted(basis, subsets, kept, small, rows), problem, training)
 
     def _problem(self, training: Training) -> Problem:
         weight = training.sample_weight
@@ -166,10 +184,6 @@ class MARS(Estimator):
         self.stopped_ = ENDS[found.end]
         return basis_from_pass(found, names, indicators)
 
-    def _subsets(self, basis: Basis, problem: Problem) -> Subsets:
-        matrix = basis.matrix(problem.x)
-        return best_subsets(matrix, problem.y, problem.root_weight, problem.n, self._penalty())
-
     def _size_of(self, subsets: Subsets, problem: Problem, training: Training) -> int:
         """How many terms stay."""
         if self.pruning is None:
@@ -181,43 +195,35 @@ class MARS(Estimator):
 
     def _held_out_errors(self, n_sizes: int, problem: Problem, training: Training) -> Floats:
         """Squared error of each size on rows held out, all folds together."""
-        from treewright.mars._solve import least_squares
-
         own: Any = self
         total = np.zeros(n_sizes)
         stopped = self.stopped_
         for train, test in row_splits(own.cv, training, own.random_state):
             inside, outside = problem.take(train), problem.take(test)
             basis = self._forward(inside)
-            subsets = self._subsets(basis, inside)
-            matrix, held = basis.matrix(inside.x), basis.matrix(outside.x)
+            small = reduce_rows(basis.matrix(inside.x), inside.y, inside.root_weight)
+            subsets = best_subsets(small, inside.n, self._penalty())
+            held = basis.matrix(outside.x)
             for size in range(n_sizes):
                 kept = subsets.terms[min(size, len(subsets) - 1)]
-                coef = least_squares(matrix[:, kept], inside.y, inside.root_weight)
+                coef, _ = small.solve(kept)
                 rest = (outside.y - held[:, kept] @ coef.T) * outside.root_weight[:, None]
                 total[size] += float((rest**2).sum())
         self.stopped_ = stopped
         return total
 
-    def _store(
-        self, basis: Basis, subsets: Subsets, size: int, problem: Problem, training: Training
-    ) -> Self:
+    def _store(self, fitted: Fitted, problem: Problem, training: Training) -> Self:
         loss = None if training.costs is None else training.costs.loss
         self._keep_target(training.target, training.classes, loss)
         self._keep_features(self._schema)
-        kept = subsets.terms[size - 1]
-        self.forward_basis_, self.subsets_ = basis, subsets
-        self.basis_ = basis.take(kept)
-        matrix = self.basis_.matrix(problem.x)
-        self._keep_coefficients(self._coefficients(matrix, problem, training))
-        weight = problem.root_weight**2
-        self._spread = np.sqrt(
-            np.maximum(weight @ matrix**2 / weight.sum() - (weight @ matrix / weight.sum()) ** 2, 0)
-        )
+        subsets, last = fitted.subsets, len(fitted.kept) - 1
+        self.forward_basis_, self.subsets_ = fitted.basis, subsets
+        self.basis_ = fitted.basis.take(fitted.kept)
+        self._keep_coefficients(fitted.rows)
         self._ranges = np.column_stack([problem.x.min(1), problem.x.max(1)])
-        self._effects = self._measure_effects(matrix, problem)
+        self._spread, self._effects = self._measure(fitted, problem.n)
         whole = float(subsets.rss[0])
-        self.rss_, self.gcv_ = float(subsets.rss[size - 1]), float(subsets.gcv[size - 1])
+        self.rss_, self.gcv_ = float(subsets.rss[last]), float(subsets.gcv[last])
         self.rsq_ = 1 - self.rss_ / whole if whole > 0 else 0.0
         base = float(gcv(whole, 1, problem.n, self._penalty()))
         self.grsq_ = 1 - self.gcv_ / base if whole > 0 else 0.0
@@ -235,25 +241,20 @@ class MARS(Estimator):
         factors = self.basis_.terms[term]
         return tuple(sorted({self._predictors[f.predictor].feature for f in factors}))
 
-    def _measure_effects(self, matrix: Floats, problem: Problem) -> Floats:
-        """Of each group of features: standard deviation of its part, RSS and GCV without it."""
-        from treewright.mars._solve import least_squares
-
+    def _measure(self, fitted: Fitted, n: float) -> tuple[Floats, Floats]:
+        """Standard deviation of each term; and of each group of features that of its part, RSS and
+        GCV without it, and its number of terms."""
+        small, kept = fitted.small, fitted.kept
+        coef, _ = small.solve(kept)
+        one = np.ones((1, 1))
+        spread = [0.0, *(small.spread([k], one) for k in kept[1:])]
         rows = []
-        coef = least_squares(matrix, problem.y, problem.root_weight)
-        weight = problem.root_weight**2
         for group in self._groups():
-            own = [k for k in range(1, len(self.basis_)) if self._features_of(k) == group]
-            part = matrix[:, own] @ coef[:, own].T
-            spread = np.sqrt(np.average((part - np.average(part, 0, weight)) ** 2, 0, weight).sum())
-            others = [k for k in range(len(self.basis_)) if k not in own]
-            without = least_squares(matrix[:, others], problem.y, problem.root_weight)
-            rest = (problem.y - matrix[:, others] @ without.T) * problem.root_weight[:, None]
-            rss = float((rest**2).sum())
-            rows.append(
-                [spread, rss, float(gcv(rss, len(others), problem.n, self._penalty())), len(own)]
-            )
-        return np.array(rows, float).reshape(-1, 4)
+            own = np.array([k > 0 and self._features_of(k) == group for k in range(len(kept))])
+            _, rss = small.solve(kept[~own])
+            price = float(gcv(rss, int((~own).sum()), n, self._penalty()))
+            rows.append([small.spread(kept[own], coef[:, own]), rss, price, own.sum()])
+        return np.array(spread), np.array(rows, float).reshape(-1, 4)
 
     # Reading the fitted model
 
@@ -322,8 +323,8 @@ class MARS(Estimator):
         -------
         importance : Importance
             ``nsubsets``: subsets of the pruning path, up to the chosen one, that use the
-            feature. ``gcv`` and ``rss``: by how much these subsets lower GCV and RSS against the
-            next smaller one, with the largest at 100.
+            feature. ``gcv`` and ``rss``: the root of how much these subsets lower GCV and RSS
+            against the next smaller one, with the largest at 100.
         """
         from treewright.mars._show import importance
 

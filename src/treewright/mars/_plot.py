@@ -54,7 +54,7 @@ def _effect(model: Any, rows: Floats, group: tuple[int, ...], x: Floats) -> Floa
         k for k in range(1, len(model.basis_)) if set(model._features_of(k)) <= set(group)
     ]  # fmt: skip
     part: Floats = model.basis_.take(np.array(own)).matrix(x) @ rows[:, own].T
-    return part - part.mean(0)
+    return np.asarray(part - part.mean(0))
 
 
 def _axis(model: Any, feature: int, n_points: int) -> tuple[list[str] | None, Floats, Floats]:
@@ -64,7 +64,8 @@ def _axis(model: Any, feature: int, n_points: int) -> tuple[list[str] | None, Fl
     x = np.zeros((len(predictors), n_points))
     kind = model._schema.features[feature]
     if kind.kind == "continuous":
-        at = np.linspace(*model._ranges[own[0]], n_points)
+        low, high = model._ranges[own[0]].tolist()
+        at = np.linspace(low, high, n_points)
         x[own[0]] = at
         return None, at, x
     labels = [str(category) for category in kind.categories]

@@ -1,9 +1,9 @@
 """The numbers that MARS sees of a table.
 
 A continuous column is itself, an ordinal one its rank. A nominal column becomes one indicator
-for every category but the first. A column that had a gap in training gets one more indicator,
-``<name> is missing``; the gap itself then counts as the column's median (the first category of
-a nominal one), so that the indicator says how rows with gaps differ.
+for every category but the first of those that training had. A column that had a gap in training
+gets one more indicator, ``<name> is missing``; the gap itself then counts as the column's median
+(the first category of a nominal one), so that the indicator says how rows with gaps differ.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ def make_predictors(table: Table) -> tuple[Predictor, ...]:
     has_gaps = table.has_gaps
     for f, feature in enumerate(table.schema.features):
         if feature.kind == "nominal":
+            codes = np.unique(table.columns[f])
             made += [
-                Predictor(f"{feature.name}={category}", f, "category", code + 1)
-                for code, category in enumerate(feature.categories[1:])
+                Predictor(f"{feature.name}={feature.categories[code]}", f, "category", int(code))
+                for code in codes[codes >= 0][1:]
             ]
         else:
             made.append(Predictor(feature.name, f, fill=_median(table.columns[f], feature.kind)))

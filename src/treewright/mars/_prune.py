@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from treewright.mars._reduce import Reduced
+
 __all__ = ["Subsets", "best_subsets", "gcv"]
 
 Floats = NDArray[np.float64]
@@ -44,56 +46,34 @@ class Subsets:
         return len(self.terms)
 
 
-def best_subsets(matrix: Floats, y: Floats, root_weight: Floats, n: float, penalty: float) -> Subsets:
-    """The path of subsets for a basis matrix (n_rows, n_terms) and responses."""
-    triangle, rest = _triangle(matrix, y, root_weight)
-    n_terms = matrix.shape[1]
+def best_subsets(problem: Reduced, n: float, penalty: float) -> Subsets:
+    """The path of subsets."""
+    n_terms = len(problem.scale) + 1
     order = np.arange(n_terms)
     best = [np.inf] * n_terms
     chosen: list[Ints] = [order[: k + 1] for k in range(n_terms)]
     low = 1
     for last in range(n_terms, 0, -1):
-        small, right = _reordered(triangle, order, n_terms)
-        rss = rest + np.cumsum((right**2).sum(1)[::-1])[::-1]
-        rss = np.append(rss[1:], rest)  # of the leading 1, 2, … terms
-        first_time = last == n_terms
-        for size in range(1 if first_time else low, n_terms + 1 if first_time else last + 1):
+        q, r = np.linalg.qr(problem.r[:, order[1:] - 1])
+        right = q.T @ problem.right
+        # of the leading 1, 2, … terms
+        rss = problem.rest + np.append(np.cumsum((right**2).sum(1)[::-1])[::-1], 0.0)
+        is_first = last == n_terms
+        for size in range(1 if is_first else low, last + 1):
             if rss[size - 1] < best[size - 1] * (1 - 1e-10):
                 best[size - 1], chosen[size - 1] = float(rss[size - 1]), np.sort(order[:size])
         if last <= 2:
             break
-        low = _weakest(small[:last, :last], right[:last])
-        order = np.concatenate([order[:low], order[low + 1 : last], order[low : low + 1], order[last:]])
+        low = 1 + _weakest(r[: last - 1, : last - 1], right[: last - 1])
+        moved = order[low : low + 1]
+        order = np.concatenate([order[:low], order[low + 1 : last], moved, order[last:]])
     values = np.array(best)
     return Subsets(tuple(chosen), values, gcv(values, np.arange(1, n_terms + 1), n, penalty))
 
 
-def _triangle(matrix: Floats, y: Floats, root_weight: Floats) -> tuple[Floats, float]:
-    """The small problem with the same sums of squares, and what no term explains.
-
-    Columns are scaled, and all but the first are centred, which changes no subset that has it.
-    """
-    weight = root_weight**2
-    means = weight @ matrix[:, 1:] / weight.sum()
-    centred = np.column_stack([matrix[:, :1], matrix[:, 1:] - means]) * root_weight[:, None]
-    length = np.linalg.norm(centred, axis=0)
-    scaled = centred / np.where(length > 0, length, 1)
-    q, r = np.linalg.qr(scaled)
-    right = q.T @ (y * root_weight[:, None])
-    rest = y * root_weight[:, None] - q @ right
-    return np.column_stack([r, right]), float((rest**2).sum())
-
-
-def _reordered(triangle: Floats, order: Ints, n_terms: int) -> tuple[Floats, Floats]:
-    columns = triangle[:, :n_terms][:, order]
-    q, r = np.linalg.qr(columns)
-    return r, q.T @ triangle[:, n_terms:]
-
-
 def _weakest(r: Floats, right: Floats) -> int:
-    """Position of the term whose loss raises the sum of squares least; never the constant one."""
-    diagonal = np.abs(np.diag(r))
-    r = r + np.diag(np.where(diagonal < 1e-13, 1e-13, 0.0))
+    """Position of the term whose loss raises the sum of squares least."""
+    r = r + np.diag(np.where(np.abs(np.diag(r)) < 1e-13, 1e-13, 0.0))
     inverse = solve_triangular(r, np.eye(len(r)))
     loss = ((inverse @ right) ** 2).sum(1) / (inverse**2).sum(1)
-    return 1 + int(np.argmin(loss[1:]))
+    return int(np.argmin(loss))

@@ -12,7 +12,7 @@ from treewright.mars._predictors import Predictor
 
 __all__ = ["python_source"]
 
-_HEAD = '''"""A MARS model; predict(row) takes a dict from feature to value, None or NaN for a gap."""
+_HEAD = '''"""A MARS model: predict(row) of a dict from feature to value, None or NaN for a gap."""
 
 from math import exp
 
@@ -45,7 +45,9 @@ def python_source(model: Any) -> str:
     sums = [_sum(model.basis_.terms, row.tolist()) for row in model._rows()]
     target = model._schema.target
     if not target.is_classification:
-        lines.append(f"    return {sums[0]}" if len(sums) == 1 else f"    return [{', '.join(sums)}]")
+        lines.append(
+            f"    return {sums[0]}" if len(sums) == 1 else f"    return [{', '.join(sums)}]"
+        )
     elif len(target.classes) == 2:
         lines += [f"    score = {sums[0]}", _LOGISTIC]
     else:

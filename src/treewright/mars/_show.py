@@ -27,7 +27,9 @@ class _Result:
 
     def _cells(self) -> dict[str, list[str]]:
         return {
-            name: significant(values) if np.asarray(values).dtype == float else list(map(str, values))
+            name: significant(values)
+            if np.asarray(values).dtype == float
+            else list(map(str, values))
             for name, values in self._columns().items()
         }
 
@@ -160,7 +162,8 @@ class Importance(_Result):
     nsubsets
         Subsets of the pruning path, up to the chosen size, that use the feature.
     gcv, rss
-        Sums of the decrease from subset to subset over those that use it; the largest is 100.
+        Root of the sum of decreases from subset to subset over those that use it; the largest
+        is 100. It is negative where GCV rises.
     """
 
     features: list[str]
@@ -183,10 +186,12 @@ class Importance(_Result):
 
     def _caption(self) -> str:
         unused = int(np.count_nonzero(self.nsubsets == 0))
-        return f"Importance of features; {unused} are not used" if unused else "Importance of features"
+        return (
+            f"Importance of features; {unused} are not used" if unused else "Importance of features"
+        )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the decrease of GCV.
+        """Draw the importance by GCV.
 
         Parameters
         ----------
@@ -194,7 +199,9 @@ class Importance(_Result):
             Matplotlib axes to draw on; new ones if None.
         """
         columns = self._columns()
-        return self._bars(columns["feature"], columns["gcv"], "decrease of GCV, largest = 100", ax)
+        return self._bars(
+            columns["feature"], columns["gcv"], "importance by GCV, largest = 100", ax
+        )
 
 
 def output_names(model: Any) -> list[str]:
@@ -252,8 +259,8 @@ def importance(model: Any) -> Importance:
 
 
 def _scaled(values: Floats) -> Floats:
-    top = values.max() if len(values) else 0.0
-    return values * (100 / top) if top > 0 else values
+    top = np.abs(values).max() if len(values) else 0.0
+    return 100 * np.sign(values) * np.sqrt(np.abs(values) / top) if top > 0 else values
 
 
 def formula(model: Any, digits: int) -> str:

@@ -102,7 +102,9 @@ def _basis(state: dict[str, Any], predictors: tuple[Predictor, ...]) -> Basis:
     _require(same and bool(np.isin(kind, (1, -1, 2)).all()), "its factors do not match")
     _require(bool(np.isfinite(knot).all()) and (len(term) == 0 or len(predictors) > 0), "knots")
     factors: list[list[Factor]] = [[] for _ in range(n_terms)]
-    for k, p, s, t in zip(term.tolist(), predictor.tolist(), kind.tolist(), knot.tolist(), strict=True):
+    for k, p, s, t in zip(
+        term.tolist(), predictor.tolist(), kind.tolist(), knot.tolist(), strict=True
+    ):
         factors[k].append(Factor(p, s, t))
     _require(all(factors[1:]), "a term has no factors")
     names = tuple(p.name for p in predictors)

@@ -25,7 +25,7 @@ from treewright.estimator.target import ClassTarget, NumberTarget
 from treewright.estimator.training import Training
 from treewright.mars._model import MARS, Problem
 from treewright.mars._parameters import MARS_PARAMETERS
-from treewright.mars._solve import least_squares, logistic
+from treewright.mars._solve import logistic
 
 __all__ = ["MARSClassifier", "MARSRegressor"]
 
@@ -111,8 +111,10 @@ class MARSRegressor(NumberTarget, MARS):
         y = np.asarray(training.y, np.float64)
         return y[:, None] if y.ndim == 1 else y
 
-    def _coefficients(self, matrix: Floats, problem: Problem, training: Training) -> Floats:
-        return least_squares(matrix, problem.y, problem.root_weight)
+    def _coefficients(
+        self, matrix: Floats, squares: Floats, training: Training, problem: Problem
+    ) -> Floats:
+        return squares
 
     def predict(self, X: Any) -> Floats:
         """The value of the model.
@@ -210,7 +212,9 @@ class MARSClassifier(ClassTarget, MARS):
         indicators = np.eye(n_classes)[training.y]
         return indicators[:, 1:] if n_classes == 2 else indicators
 
-    def _coefficients(self, matrix: Floats, problem: Problem, training: Training) -> Floats:
+    def _coefficients(
+        self, matrix: Floats, squares: Floats, training: Training, problem: Problem
+    ) -> Floats:
         n_classes = len(training.target.classes)
         if n_classes == 1:
             return np.zeros((1, matrix.shape[1]))
@@ -228,7 +232,7 @@ class MARSClassifier(ClassTarget, MARS):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         scores = self._raw_scores(X)
-        return scores[:, 0] if self.n_classes_ == 2 else scores
+        return np.asarray(scores[:, 0] if self.n_classes_ == 2 else scores)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class.

@@ -18,7 +18,7 @@ __all__ = ["forward"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-SAME_GAIN, SPANNED, DEPENDENT = 1e-10, 1e-7, 1e-14
+SAME_GAIN, SPANNED, DEPENDENT = 1e-8, 1e-7, 1e-14
 
 
 @dataclass
@@ -125,7 +125,7 @@ def queue_order(
     gains: Sequence[float], stamps: Sequence[int], now: int, fast_k: int, beta: float
 ) -> list[int]:
     """Parents by rank of gain, aged by beta per slot; the first fast_k of them."""
-    ranked = sorted(range(len(gains)), key=lambda i: -gains[i])
+    ranked = sorted(range(len(gains)), key=lambda i: -np.float32(gains[i]))
     aged = {i: rank + beta * (now - stamps[i]) for rank, i in enumerate(ranked)}
     ordered = sorted(ranked, key=lambda i: aged[i])
     return ordered[:fast_k] if fast_k > 0 else ordered
@@ -160,7 +160,8 @@ def forward(
 
     while len(slots) + 2 <= options.max_terms:
         tolerance = 0.01 if len(slots) < 14 else 1e-5
-        best, choice, adds_pair = 0.0, None, False
+        best, adds_pair = 0.0, False
+        choice: tuple[int, int, float | None, bool] | None = None
         for slot in queue_order(gains, stamps, now, options.fast_k, options.fast_beta):
             term, degree, is_tried = slots[slot] if slot < len(slots) else (None, 0, False)
             if not is_tried or degree >= options.degree:
