@@ -53,7 +53,8 @@ nb::dict to_dict(mars::Forward out) {
   return d;
 }
 
-nb::dict forward_of(Matrix<double> x, Matrix<double> y, nb::object weight, nb::object linear,
+nb::dict forward_of(Matrix<double> x, Matrix<double> y, nb::object weight, nb::object copies,
+                    nb::object linear,
                     nb::dict options, nb::object offer) {
   mars::Data data;
   data.n_features = static_cast<i32>(x.shape(0));
@@ -63,6 +64,7 @@ nb::dict forward_of(Matrix<double> x, Matrix<double> y, nb::object weight, nb::o
   data.y = view(y).data();
   std::vector<nb::object> owners;
   if (!weight.is_none()) data.weight = read_vector<double>(weight, owners).data();
+  if (!copies.is_none()) data.copies = read_vector<double>(copies, owners).data();
   std::vector<u8> flags;
   if (!linear.is_none()) {
     const auto read = read_flags(linear, owners);
@@ -90,7 +92,7 @@ nb::dict forward_of(Matrix<double> x, Matrix<double> y, nb::object weight, nb::o
 
 void bind_mars(nb::module_& m) {
   m.def("mars_forward", &forward_of, "x"_a.noconvert(), "y"_a.noconvert(), "weight"_a.none(),
-        "linear"_a.none(), "options"_a, "offer"_a.none(), "Terms of the forward pass of MARS.");
+        "copies"_a.none(), "linear"_a.none(), "options"_a, "offer"_a.none(), "Terms of the forward pass of MARS.");
 }
 
 }  // namespace treewright

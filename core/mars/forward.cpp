@@ -73,10 +73,10 @@ class Pass {
   Callable<void(const std::vector<i32>&, std::vector<u8>&)> offer_;
   std::vector<Feature> features_;
   std::vector<double> root_weight_;
-  double n_ = 0;                             // total weight
+  double n_ = 0;                             // rows, with their copies
   Columns basis_, residual_;                 // orthonormal; what is left of the responses
   std::vector<std::vector<double>> values_;  // of each term, at most 1 in size
-  std::vector<double> support_;              // weight of the rows where a term is not zero
+  std::vector<double> support_;              // number of rows where a term is not zero
   std::vector<std::vector<i32>> used_;       // features of each term
   std::vector<std::vector<u8>> offered_;     // features that may multiply it
   std::vector<std::vector<Known>> known_;    // by term and feature
@@ -93,13 +93,8 @@ void Pass::prepare(Callable<void()> poll) {
   const i64 n = data_.n_rows;
   root_weight_.assign(n, 1);
   n_ = static_cast<double>(n);
-  if (data_.weight) {
-    n_ = 0;
-    for (i64 i = 0; i < n; ++i) {
-      n_ += data_.weight[i];
-      root_weight_[i] = std::sqrt(data_.weight[i]);
-    }
-  }
+  if (data_.copies) n_ = std::accumulate(data_.copies, data_.copies + n, 0.0);
+  for (i64 i = 0; data_.weight && i < n; ++i) root_weight_[i] = std::sqrt(data_.weight[i]);
   features_.resize(data_.n_features);
   parallel_for(
       data_.n_features, options_.n_threads,
@@ -169,7 +164,7 @@ void Pass::add_term(const Term& term, std::vector<double> values, std::vector<do
   for (const i32 f : used) offered[f] = 0;
   double support = 0;
   for (i64 i = 0; i < n; ++i)
-    if (values[i] != 0) support += data_.weight ? data_.weight[i] : 1;
+    if (values[i] != 0) support += data_.copies ? data_.copies[i] : 1;
   for (i32 r = 0; r < residual_.size(); ++r) {
     double* block = residual_.block(r / kLanes) + r % kLanes;
     double part = 0;
@@ -222,7 +217,7 @@ std::vector<Task> Pass::list_tasks() {
 Found Pass::examine(const Task& task, Workspace& work, double tolerance) {
   const Spans s = spans(options_, data_.n_features, n_, support_[task.term], task.term > 0);
   work.run.gather(features_[task.feature], values_[task.term].data(), root_weight_.data(),
-                  data_.weight, n_, s, is_linear_only(task.feature));
+                  data_.copies, n_, s, is_linear_only(task.feature));
   if (task.is_kept) return search(known_[task.term][task.feature], work, sources_, tolerance);
   work.scratch.is_ready = false;
   return search(work.scratch, work, sources_, tolerance);

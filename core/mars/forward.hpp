@@ -41,6 +41,7 @@ struct Data {
   const double* x = nullptr;       // n_features × n_rows
   const double* y = nullptr;       // n_rows × n_responses
   const double* weight = nullptr;  // null: all one
+  const double* copies = nullptr;  // rows that each stands for where rows are counted; null: one
   const bool* linear = nullptr;    // features that enter linearly only
 };
 

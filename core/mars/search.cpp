@@ -141,7 +141,7 @@ Spans spans(const Options& options, i32 n_features, double n, double support,
 }
 
 void Run::gather(const Feature& feature, const double* parent, const double* root_weight,
-                 const double* weight, double n, const Spans& spans, bool is_linear) {
+                 const double* copies, double n, const Spans& spans, bool is_linear) {
   const i64 n_rows = static_cast<i64>(feature.order.size());
   rows.resize(n_rows);
   b.resize(n_rows);
@@ -154,7 +154,7 @@ void Run::gather(const Feature& feature, const double* parent, const double* roo
   i64 m = 0;
   for (i64 i = 0; i < n_rows; ++i) {
     const i32 row = order[i];
-    const double w = weight ? weight[row] : 1;
+    const double w = copies ? copies[row] : 1;
     if (parent[row] != 0) {
       const double value = feature.x[row];
       if (m == 0) top = value;
@@ -166,7 +166,7 @@ void Run::gather(const Feature& feature, const double* parent, const double* roo
       const double below = has_below ? feature.x[order[i + 1]] : value;
       const double share = value < top ? w : has_below && below < top ? std::min(w, 1.0) : 0;
       for (counted += share; !is_linear && share > 0 && next <= counted; next += spans.step) {
-        // Within the weight of a row the knot is at the row, at its end at the row below.
+        // Among the copies of a row the knot is at the row, after the last at the row below.
         const bool at_row = next <= counted - 1;
         const double passed = above + w - (counted - next);
         if ((!at_row && !has_below) || passed > n - 1 - spans.end) continue;

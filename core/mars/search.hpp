@@ -43,7 +43,7 @@ struct Run {
   std::vector<double> knot;  // scaled
   std::vector<i32> knot_row;
   void gather(const Feature& feature, const double* parent, const double* root_weight,
-              const double* weight, double n, const Spans& spans, bool is_linear);
+              const double* copies, double n, const Spans& spans, bool is_linear);
 };
 
 // What a search keeps from step to step.

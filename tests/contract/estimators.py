@@ -187,12 +187,19 @@ def is_ensemble(estimator: Any) -> bool:
 
 def trees(model: Any) -> list[Any]:
     """The trees of a fitted model; of a member that is made of several, the first."""
+    if not has_tree(model):
+        return []
     return [member.tree_ for member in model.estimators_] if is_ensemble(model) else [model.tree_]
+
+
+def has_tree(estimator: Any) -> bool:
+    """Whether a model is made of trees; MARS is a sum of hinges."""
+    return not type(estimator).__name__.startswith("MARS")
 
 
 def uses_folds(estimator: Any) -> bool:
     """Whether a fit cross-validates."""
-    return "cv" in (getattr(estimator, "ccp_alpha", None), getattr(estimator, "cp", None))
+    return "cv" in [getattr(estimator, name, None) for name in ("ccp_alpha", "cp", "pruning")]
 
 
 def identify(estimator: Any) -> str:

@@ -58,8 +58,10 @@ def test_several_responses_and_weights_agree_with_the_twin(responses) -> None:
     x, y = made(3, responses=responses)
     weight = np.random.default_rng(1).uniform(0.2, 3, x.shape[1])
     settings = ForwardOptions(degree=2)
-    found = forward(x, y, weight, options=settings)
-    assert_same(found, twin.forward(x, y, weight, options=settings))
+    copies = np.round(weight + 0.6)
+    for given in ((weight,), (weight, copies), (None, weight)):
+        found = forward(x, y, *given, options=settings)
+        assert_same(found, twin.forward(x, y, *given, options=settings))
 
 
 def test_linear_predictors_and_forbidden_products_agree_with_the_twin() -> None:
@@ -81,7 +83,7 @@ def test_whole_weights_are_repeated_rows() -> None:
     x, y = made(5, n=90)
     weight = np.random.default_rng(2).integers(1, 4, x.shape[1])
     settings = ForwardOptions(degree=2)
-    once = forward(x, y, weight.astype(float), options=settings)
+    once = forward(x, y, weight.astype(float), weight.astype(float), options=settings)
     times = forward(np.repeat(x, weight, 1), np.repeat(y, weight, 0), options=settings)
     np.testing.assert_array_equal(once.feature, times.feature)
     np.testing.assert_array_equal(once.knot, times.knot)

@@ -37,6 +37,7 @@ def mars_forward(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     weight: NDArray[np.float64] | None,
+    copies: NDArray[np.float64] | None,
     linear: NDArray[np.bool_] | None,
     options: dict[str, Any],
     offer: Callable[[list[int]], NDArray[np.bool_]] | None,

@@ -67,6 +67,7 @@ def forward(
     x: Floats,
     y: Floats,
     weight: Floats | None = None,
+    copies: Floats | None = None,
     *,
     options: ForwardOptions,
     linear: NDArray[np.bool_] | None = None,
@@ -82,7 +83,9 @@ def forward(
     y
         Responses, (n_rows, n_responses).
     weight
-        Weights of the rows, all above zero; None counts every row once.
+        Weights of the rows in the sums of squares, all above zero; None: all one.
+    copies
+        How many rows each stands for where rows are counted (knots, GCV); None: all one.
     linear
         Predictors that enter without knots.
     offer
@@ -97,10 +100,7 @@ def forward(
         raise ValueError("there must be fewer than 2**31 rows")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise ValueError("x and y must be finite")
-    if weight is not None:
-        weight = np.ascontiguousarray(weight, np.float64)
-        if weight.shape != (x.shape[1],) or not (weight > 0).all() or not np.isfinite(weight).all():
-            raise ValueError("weights must be one finite number above zero per row")
+    weight, copies = _positive(weight, x.shape[1]), _positive(copies, x.shape[1])
     if linear is not None:
         linear = np.ascontiguousarray(linear, np.bool_)
         if linear.shape != (x.shape[0],):
@@ -109,8 +109,18 @@ def forward(
         x,
         y,
         weight,
+        copies,
         linear,
         {**asdict(options), "n_threads": max(1, n_threads)},
         None if offer is None else lambda used: np.ascontiguousarray(offer(used), np.bool_),
     )
     return ForwardPass(**found)
+
+
+def _positive(values: Floats | None, n_rows: int) -> Floats | None:
+    if values is None:
+        return None
+    values = np.ascontiguousarray(values, np.float64)
+    if values.shape != (n_rows,) or not (values > 0).all() or not np.isfinite(values).all():
+        raise ValueError("weights must be one finite number above zero per row")
+    return values

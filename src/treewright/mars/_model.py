@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
 from treewright.data.schema import Schema
+from treewright.data.weights import read_weights
 from treewright.errors import ModelFileError
 from treewright.estimator.base import Estimator
 from treewright.estimator.folds import row_splits
@@ -35,12 +36,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The numbers of a fit: predictors by row, responses, weights and their total."""
+    """The numbers of a fit: predictors by row, responses, weights and how many rows each is."""
 
     x: Floats
     y: Floats
     weight: Floats | None
-    n: float
+    copies: Floats | None
 
     @property
     def root_weight(self) -> Floats:
@@ -48,8 +49,13 @@ class Problem:
 
     def take(self, rows: NDArray[np.int64]) -> Problem:
         weight = None if self.weight is None else self.weight[rows]
-        n = float(len(rows) if weight is None else weight.sum())
-        return Problem(self.x[:, rows], self.y[rows], weight, n)
+        copies = None if self.copies is None else self.copies[rows]
+        return Problem(self.x[:, rows], self.y[rows], weight, copies)
+
+    @property
+    def n(self) -> float:
+        """Rows, with their copies."""
+        return float(len(self.y) if self.copies is None else self.copies.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +124,9 @@ class MARS(Estimator):
             schema = Schema(
                 training.table.schema.features, training.table.schema.named, training.target
             )
-            self._schema, self._predictors = schema, make_predictors(training.table)
-            problem = self._problem(training)
+            copies = _copies(sample_weight, training.n_given)
+            self._schema, self._predictors = schema, make_predictors(training.table, copies)
+            problem = self._problem(training, copies)
             basis = self._forward(problem)
             with one_thread():
                 matrix = basis.matrix(problem.x)
@@ -129,16 +136,12 @@ class MARS(Estimator):
                 rows = self._coefficients(matrix[:, kept], small.solve(kept)[0], training, problem)
             return self._store(Fitted(basis, subsets, kept, small, rows), problem, training)
 
-    def _problem(self, training: Training) -> Problem:
-        weight = training.sample_weight
-        if weight is not None:
-            if np.array_equal(weight, np.ones(len(weight))):
-                weight = None
-            elif not np.array_equal(weight, np.round(weight)):
-                weight = weight / weight.mean()
+    def _problem(self, training: Training, copies: Floats | None) -> Problem:
         x = predictor_matrix(self._predictors, training.table)
-        n = float(training.n_rows if weight is None else weight.sum())
-        return Problem(x, self._responses(training), weight, n)
+        problem = Problem(x, self._responses(training), training.sample_weight, copies)
+        if problem.weight is None:
+            return problem
+        return replace(problem, weight=problem.weight * (problem.n / problem.weight.sum()))
 
     def _options(self) -> ForwardOptions:
         own: Any = self
@@ -176,6 +179,7 @@ class MARS(Estimator):
             problem.x,
             problem.y,
             problem.weight,
+            problem.copies,
             options=self._options(),
             linear=linear,
             offer=make_offer(own.allowed, self._predictors, self._schema),
@@ -186,7 +190,7 @@ class MARS(Estimator):
 
     def _size_of(self, subsets: Subsets, problem: Problem, training: Training) -> int:
         """How many terms stay."""
-        if self.pruning is None:
+        if self.pruning is None or len(subsets) == 1:
             return len(subsets)
         if self.pruning == "gcv":
             return 1 + int(np.argmin(subsets.gcv))
@@ -404,3 +408,13 @@ class MARS(Estimator):
     _spread: Floats
     _ranges: Floats
     _effects: Floats
+
+
+def _copies(sample_weight: Any, n_given: int) -> Floats | None:
+    """Weights that are whole numbers: how many rows each row stands for."""
+    if sample_weight is None:
+        return None
+    weight = read_weights(sample_weight, n_given)[0]
+    if weight is None or np.all(weight == 1) or not np.array_equal(weight, np.round(weight)):
+        return None
+    return weight

@@ -53,8 +53,10 @@ class Predictor:
         return self.role != "value"
 
 
-def make_predictors(table: Table) -> tuple[Predictor, ...]:
-    """The predictors of a training table."""
+def make_predictors(
+    table: Table, copies: NDArray[np.float64] | None = None
+) -> tuple[Predictor, ...]:
+    """The predictors of a training table whose rows stand for so many each."""
     made: list[Predictor] = []
     has_gaps = table.has_gaps
     for f, feature in enumerate(table.schema.features):
@@ -65,7 +67,7 @@ def make_predictors(table: Table) -> tuple[Predictor, ...]:
                 for code in codes[codes >= 0][1:]
             ]
         else:
-            made.append(Predictor(feature.name, f, fill=_median(table.columns[f], feature.kind)))
+            made.append(Predictor(feature.name, f, fill=_median(table.columns[f], copies)))
         if has_gaps[f]:
             made.append(Predictor(f"{feature.name} is missing", f, "gap"))
     return tuple(made)
@@ -93,6 +95,12 @@ def feature_names(predictors: tuple[Predictor, ...], schema: Schema) -> list[str
     return [schema.names[predictor.feature] for predictor in predictors]
 
 
-def _median(column: NDArray[Any], kind: str) -> float:
-    known = column[~np.isnan(column)] if kind == "continuous" else column[column >= 0]
-    return float(np.median(known)) if len(known) else 0.0
+def _median(column: NDArray[Any], copies: NDArray[np.float64] | None) -> float:
+    """The least value with half of the known rows at or below it."""
+    known = ~np.isnan(column) if column.dtype.kind == "f" else column >= 0
+    if not known.any():
+        return 0.0
+    values = column[known]
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(np.ones(len(values)) if copies is None else copies[known][order])
+    return float(values[order[np.searchsorted(total, total[-1] / 2)]])

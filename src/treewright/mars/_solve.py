@@ -33,7 +33,7 @@ def logistic(matrix: Floats, codes: NDArray[np.int32], weight: Floats, n_classes
     unit = np.sqrt(weight.sum())
     # Columns without correlation and of variance 1, whatever the terms are.
     columns = solve_triangular(r, ((matrix[:, 1:] - small.means) / small.scale).T, trans="T").T
-    model = LogisticRegression(C=RIDGE, solver="newton-cholesky", tol=1e-10, max_iter=500)
+    model = LogisticRegression(C=RIDGE, solver="newton-cholesky", tol=1e-14, max_iter=500)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # separated classes: as far as it goes
         model.fit(columns * unit, codes, sample_weight=weight)

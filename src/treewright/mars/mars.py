@@ -128,7 +128,7 @@ class MARSRegressor(NumberTarget, MARS):
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         scores = self._raw_scores(X)
-        return scores[:, 0] if self.n_outputs_ == 1 else scores
+        return np.asarray(scores[:, 0] if self.n_outputs_ == 1 else scores)
 
 
 @parameters(**MARS_PARAMETERS)
@@ -210,7 +210,7 @@ class MARSClassifier(ClassTarget, MARS):
     def _responses(self, training: Training) -> Floats:
         n_classes = len(training.target.classes)
         indicators = np.eye(n_classes)[training.y]
-        return indicators[:, 1:] if n_classes == 2 else indicators
+        return np.asarray(indicators[:, 1:] if n_classes == 2 else indicators)
 
     def _coefficients(
         self, matrix: Floats, squares: Floats, training: Training, problem: Problem
@@ -249,7 +249,7 @@ class MARSClassifier(ClassTarget, MARS):
         if self.n_classes_ == 2:
             second = expit(scores[:, 0])
             return np.column_stack([1 - second, second])
-        return np.asarray(softmax(scores, axis=1))
+        return np.asarray(softmax(scores, axis=1), np.float64)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class.

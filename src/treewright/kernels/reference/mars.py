@@ -67,12 +67,12 @@ def spans(
     return end + np.ceil(left / 2), step, end
 
 
-def knots(x: Floats, parent: Floats, weight: Floats, span: tuple[float, float, float]) -> Floats:
+def knots(x: Floats, parent: Floats, copies: Floats, span: tuple[float, float, float]) -> Floats:
     """Values where a knot may be, from the largest down."""
     first, step, end = span
     order = np.lexsort((np.arange(len(x)), x))[::-1]
     supported = parent[order] != 0
-    value, w = x[order], weight[order]
+    value, w = x[order], copies[order]
     top = value[supported].max()
     below = np.append(value[1:], value[-1])
     share = np.where(value < top, w, np.where(below < top, np.minimum(w, 1), 0)) * supported
@@ -83,7 +83,7 @@ def knots(x: Floats, parent: Floats, weight: Floats, span: tuple[float, float, f
         while share[i] > 0 and tick <= counted[i]:
             at_row = tick <= counted[i] - 1
             passed = above[i] - (counted[i] - tick)
-            if passed <= weight.sum() - 1 - end and (at_row or i + 1 < len(x)):
+            if passed <= copies.sum() - 1 - end and (at_row or i + 1 < len(x)):
                 found.append(value[i] if at_row else below[i])
             tick += step
     return np.unique(found)[::-1]
@@ -135,6 +135,7 @@ def forward(
     x: Floats,
     y: Floats,
     weight: Floats | None = None,
+    copies: Floats | None = None,
     *,
     options: ForwardOptions,
     linear: NDArray[np.bool_] | None = None,
@@ -143,7 +144,8 @@ def forward(
     """What :func:`treewright.kernels.mars.forward` does, one hinge at a time."""
     n_features, n_rows = x.shape
     weight = np.ones(n_rows) if weight is None else weight
-    root, n = np.sqrt(weight), weight.sum()
+    copies = np.ones(n_rows) if copies is None else copies
+    root, n = np.sqrt(weight), copies.sum()
     start = root / np.linalg.norm(root)
     scaled = y * root[:, None]
     basis = _Basis(root, start[:, None], scaled - np.outer(start, start @ scaled))
@@ -171,11 +173,11 @@ def forward(
                 continue
             allowed = np.ones(n_features, bool) if offer is None else offer(list(basis.used[term]))
             parent = basis.values[term]
-            span = spans(options, n_features, n, weight[parent != 0].sum(), term > 0)
+            span = spans(options, n_features, n, copies[parent != 0].sum(), term > 0)
             for f in range(n_features):
                 if not allowed[f] or f in basis.used[term] or not np.ptp(x[f]):
                     continue
-                at = np.empty(0) if linear[f] else knots(x[f], parent, weight, span)
+                at = np.empty(0) if linear[f] else knots(x[f], parent, copies, span)
                 alone, pair, knot, is_new = _gains(basis, x[f], parent, at, tolerance)
                 if alone > best * (1 + SAME_GAIN):
                     best, choice = alone, (term, f, None, False)
