@@ -3,9 +3,9 @@
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
-#define TREEWRIGHT_WIDE __attribute__((target_clones("avx2", "default")))
+#define TREEWRIGHT_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
-#define TREEWRIGHT_WIDE
+#define TREEWRIGHT_VECTORS
 #endif
 
 namespace treewright {

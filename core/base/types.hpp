@@ -59,44 +59,22 @@ struct QuinlanRules {
   bool zero_gain = false;  // a test that gains nothing may win
   double min_items = 2;    // weight that two branches must have
   double tolerance = 0;    // a later cut or test wins if it is better by more than this
-  bool c50 = false;        // the rules of C5.0, see choose/quinlan.hpp
+  bool c50 = false;        // the rules of C5.0, see quinlan/chooser.hpp
   double cases = 0;        // rows of the whole training set; 0: those of the problem
 };
 
 enum class GapPolicy : u8 { learned, surrogate, fractional, own_branch, majority };
 enum class Task : u8 { classes, numbers };
 
+constexpr i32 kNoLimit = std::numeric_limits<i32>::max();
+
 struct Params {
   Task task = Task::classes;
   GapPolicy gaps = GapPolicy::learned;
-  bool closed = false;      // test x <= t instead of x < t
-  bool random_cut = false;  // splitter="random"
-  bool zero_gain = true;    // accept a split that gains nothing
-  i32 max_surrogates = 5;
-  bool surrogate_share = false;   // rank surrogates by share instead of count
-  bool surrogate_stop = false;    // a gap no surrogate decides ends at the node
-  bool surrogate_errors = false;  // a nominal surrogate must send at least two instances wrongly
-  i32 max_exhaustive = 15;
-  i32 max_depth = std::numeric_limits<i32>::max();
-  i64 max_leaves = 0;  // 0: no limit, depth first; otherwise best first
-  i64 min_split = 2;
-  i64 min_leaf = 1;
-  double min_weight_leaf = 0;
-  double min_gain = 0;           // relative to the total weight
-  double slack = 0;              // weights that differ by no more are equal
-  double pure_share = 0;         // a node with no larger share outside its majority class is a leaf
-  bool data_thresholds = false;  // a threshold is the largest training value up to the midpoint
-  bool single_thresholds = false;  // and values are compared in single precision
-  bool single_shares = false;      // so are the shares of a gap that goes down every branch
-  bool all_branches = false;       // a multiway split has a branch for categories not seen there
-  bool intervals = false;  // continuous features are cut into intervals by description length
-  bool once = false;       // a feature is tested at most once on a path
-  double leaf_price = -1;  // a split must lower the risk by this much per leaf; below 0: any does
-  i32 max_features = 0;    // 0: all
-  bool redraw = true;      // draw on where none of the features drawn can be split
-  std::vector<i32> monotonic;
-  u64 seed = 0;
   i32 n_threads = 1;
+#define PARAMETER(type, name, value) type name = value;
+#include "base/parameters.inc"
+#undef PARAMETER
 };
 
 // What is predicted, over the rows of the table.

@@ -1,6 +1,8 @@
 // Python's door to error-based pruning.
 
+#include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "base/arrays.hpp"
 #include "base/module.hpp"
@@ -57,6 +59,24 @@ ErrorRules read_rules(const nb::dict& d) {
   return rules;
 }
 
+// The cuts as columns.
+nb::dict cut_columns(const std::vector<NodeCut>& cuts) {
+  auto column = [&](auto field) {
+    std::vector<std::decay_t<decltype(field(cuts[0]))>> values(cuts.size());
+    std::transform(cuts.begin(), cuts.end(), values.begin(), field);
+    return to_numpy(std::move(values));
+  };
+  nb::dict d;
+  d["node"] = column([](const NodeCut& cut) { return cut.node; });
+  d["raised"] = column([](const NodeCut& cut) { return static_cast<u8>(cut.raised); });
+  d["n_samples"] = column([](const NodeCut& cut) { return cut.n_samples; });
+  d["weight"] = column([](const NodeCut& cut) { return cut.weight; });
+  d["before"] = column([](const NodeCut& cut) { return cut.before; });
+  d["after"] = column([](const NodeCut& cut) { return cut.after; });
+  d["leaves"] = column([](const NodeCut& cut) { return cut.leaves; });
+  return d;
+}
+
 nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Flat<i32> y,
                      nb::object weight, i32 n_classes, nb::dict rules, nb::object growth) {
   Prunable p;
@@ -97,6 +117,8 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Flat<i32>
   d["n_samples"] = to_numpy(std::move(out.n_samples));
   d["value"] = to_numpy(std::move(out.value), {n, static_cast<std::size_t>(n_classes)});
   d["errors"] = to_numpy(std::move(out.errors));
+  d["place"] = to_numpy(std::move(out.place));
+  d["cuts"] = cut_columns(out.cuts);
   d["regrown"] = regrown.take();
   return d;
 }

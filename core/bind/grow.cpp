@@ -40,33 +40,9 @@ Params read_params(const nb::dict& d) {
   Params p;
   p.task = get<bool>(d, "classification") ? Task::classes : Task::numbers;
   p.gaps = static_cast<GapPolicy>(get<int>(d, "gaps"));
-  p.closed = get<bool>(d, "closed");
-  p.random_cut = get<bool>(d, "random_cut");
-  p.zero_gain = get<bool>(d, "zero_gain");
-  p.max_surrogates = get<i32>(d, "max_surrogates");
-  p.surrogate_share = get<bool>(d, "surrogate_share");
-  p.surrogate_stop = get<bool>(d, "surrogate_stop");
-  p.surrogate_errors = get<bool>(d, "surrogate_errors");
-  p.max_exhaustive = get<i32>(d, "max_exhaustive");
-  p.max_depth = get<i32>(d, "max_depth");
-  p.max_leaves = get<i64>(d, "max_leaves");
-  p.min_split = get<i64>(d, "min_split");
-  p.min_leaf = get<i64>(d, "min_leaf");
-  p.min_weight_leaf = get<double>(d, "min_weight_leaf");
-  p.slack = get<double>(d, "slack");
-  p.pure_share = get<double>(d, "pure_share");
-  p.data_thresholds = get<bool>(d, "data_thresholds");
-  p.single_thresholds = get<bool>(d, "single_thresholds");
-  p.single_shares = get<bool>(d, "single_shares");
-  p.all_branches = get<bool>(d, "all_branches");
-  p.intervals = get<bool>(d, "intervals");
-  p.once = get<bool>(d, "once");
-  p.min_gain = get<double>(d, "min_gain");
-  p.leaf_price = get<double>(d, "leaf_price");
-  p.max_features = get<i32>(d, "max_features");
-  p.redraw = get<bool>(d, "redraw");
-  p.monotonic = get<std::vector<i32>>(d, "monotonic");
-  p.seed = get<u64>(d, "seed");
+#define PARAMETER(type, name, value) p.name = get<type>(d, #name);
+#include "base/parameters.inc"
+#undef PARAMETER
   // More threads than the machine has bring nothing, and a forged file may ask for a million.
   const i32 hardware = static_cast<i32>(std::max(1u, std::thread::hardware_concurrency()));
   p.n_threads = std::clamp(get<i32>(d, "n_threads"), 1, hardware);
@@ -135,16 +111,10 @@ QuinlanRules quinlan_rules(const nb::dict& d) {
 
 std::unique_ptr<Chooser> chooser_for(const nb::dict& d, Problem& p, const QuinlanRules& rules) {
   const auto name = get<std::string>(d, "criterion");
-  if (name == "gini") return make_gini();
-  if (name == "generalized_gini") return make_generalized_gini();
   if (name == "entropy" && p.params.intervals) return make_intervals();
-  if (name == "entropy") return make_entropy();
-  if (name == "error") return make_error();
-  if (name == "squared_error") return make_squared();
-  if (name == "poisson") return make_poisson();
-  if (name == "absolute_error") return make_absolute();
   if (name == "user") return user_chooser(d, p);
   if (name == "quinlan") return make_quinlan(rules);
+  if (auto chooser = make_by_name(name)) return chooser;
   throw nb::value_error("unknown criterion");
 }
 

@@ -54,8 +54,7 @@ nb::dict to_dict(mars::Forward out) {
 }
 
 nb::dict forward_of(Matrix<double> x, Matrix<double> y, nb::object weight, nb::object copies,
-                    nb::object linear,
-                    nb::dict options, nb::object offer) {
+                    nb::object linear, nb::dict options, nb::object offer) {
   mars::Data data;
   data.n_features = static_cast<i32>(x.shape(0));
   data.n_rows = static_cast<i64>(x.shape(1));
@@ -92,7 +91,8 @@ nb::dict forward_of(Matrix<double> x, Matrix<double> y, nb::object weight, nb::o
 
 void bind_mars(nb::module_& m) {
   m.def("mars_forward", &forward_of, "x"_a.noconvert(), "y"_a.noconvert(), "weight"_a.none(),
-        "copies"_a.none(), "linear"_a.none(), "options"_a, "offer"_a.none(), "Terms of the forward pass of MARS.");
+        "copies"_a.none(), "linear"_a.none(), "options"_a, "offer"_a.none(),
+        "Terms of the forward pass of MARS.");
 }
 
 }  // namespace treewright

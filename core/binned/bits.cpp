@@ -29,7 +29,7 @@ __attribute__((always_inline)) inline void exchange(u64* word, u64 low) {
 
 }  // namespace
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void transpose_bits(u64* word) { exchange<32>(word, 0xFFFFFFFFu); }
 
 }  // namespace treewright

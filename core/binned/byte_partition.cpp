@@ -27,8 +27,8 @@ i64 one_by_one(u32* ids, i64 n, const ByteTest& test, std::vector<char>& bytes,
 constexpr i64 kGathered = 16;
 
 // Sixteen at a time. What goes to the left is written over what was read already.
-TREEWRIGHT_GATHER i64 side_by_side(u32* ids, i64 n, const ByteTest& test, u32* other,
-                                   Callable<bool(u32)> is_right) {
+TREEWRIGHT_GATHER i64 sixteen_at_once(u32* ids, i64 n, const ByteTest& test, u32* other,
+                                      Callable<bool(u32)> is_right) {
   const __m512i step = _mm512_set1_epi32(static_cast<int>(test.step));
   const __m512i mask = _mm512_set1_epi32(static_cast<int>(test.mask));
   const __m512i below = _mm512_set1_epi32(static_cast<int>(test.below));
@@ -69,7 +69,7 @@ i64 partition_by_byte(u32* ids, i64 n, i64 n_all, const ByteTest& test, std::vec
   if (n >= 2 * kGathered && n_all <= std::numeric_limits<i32>::max() / test.step && can_gather()) {
     const std::size_t room = static_cast<std::size_t>(n + kGathered) * sizeof(u32);
     if (bytes.size() < room) bytes.resize(room);
-    return side_by_side(ids, n, test, reinterpret_cast<u32*>(bytes.data()), is_right);
+    return sixteen_at_once(ids, n, test, reinterpret_cast<u32*>(bytes.data()), is_right);
   }
 #endif
   return one_by_one(ids, n, test, bytes, is_right);

@@ -6,52 +6,11 @@
 namespace treewright {
 namespace {
 
-// The sums of the parts of each of four.
+// The sums over the lanes of each of four vectors.
 __attribute__((always_inline)) inline Four sums_of(Four a, Four b, Four c, Four d) {
   const Four ab = shuffle<0, 4, 2, 6>(a, b) + shuffle<1, 5, 3, 7>(a, b);
   const Four cd = shuffle<0, 4, 2, 6>(c, d) + shuffle<1, 5, 3, 7>(c, d);
   return shuffle<0, 1, 4, 5>(ab, cd) + shuffle<2, 3, 6, 7>(ab, cd);
-}
-
-// The same of each of eight.
-__attribute__((always_inline)) inline Eight sums_of(const Eight* x) {
-  Eight two[4], four[2];
-  for (int i = 0; i < 4; ++i) {
-    const Eight a = x[2 * i], b = x[2 * i + 1];
-    two[i] = shuffle<0, 8, 1, 9, 4, 12, 5, 13>(a, b) + shuffle<2, 10, 3, 11, 6, 14, 7, 15>(a, b);
-  }
-  for (int i = 0; i < 2; ++i) {
-    const Eight a = two[2 * i], b = two[2 * i + 1];
-    four[i] = shuffle<0, 1, 8, 9, 4, 5, 12, 13>(a, b) + shuffle<2, 3, 10, 11, 6, 7, 14, 15>(a, b);
-  }
-  return shuffle<0, 1, 2, 3, 8, 9, 10, 11>(four[0], four[1]) +
-         shuffle<4, 5, 6, 7, 12, 13, 14, 15>(four[0], four[1]);
-}
-
-// Scores of up to 256 bins with eight classes, whose sums are exact in single precision.
-constexpr double kMaxSingle = 4096;
-
-__attribute__((always_inline)) inline double score_eight(const u32* bins, i64 n,
-                                                         const ClassTotals& totals, double* score) {
-  float w[256], left[256], products[256];
-  Eight all, last = Eight{};
-  for (int k = 0; k < 8; ++k) all[k] = static_cast<float>(totals.weight[k]);
-  for (i64 b = 0; b < n; b += 8) {
-    Eight r[8], squares[8], with_all[8];
-    for (int i = 0; i < 8; ++i) {
-      const EightInts here = *reinterpret_cast<const EightInts*>(bins + (b + i) * 8);
-      r[i] = last = last + __builtin_convertvector(here, Eight);
-      squares[i] = last * last;
-      with_all[i] = last * all;
-    }
-    *reinterpret_cast<Eight*>(w + b) = sums_of(r);
-    *reinterpret_cast<Eight*>(left + b) = sums_of(squares);
-    *reinterpret_cast<Eight*>(products + b) = sums_of(with_all);
-  }
-  const ClassScore score_of{totals.all, totals.squares};
-  return best_score(n, score, [&](i64 i) __attribute__((always_inline)) {
-    return score_of(four(w + i), four(left + i), four(products + i));
-  });
 }
 
 }  // namespace
@@ -66,11 +25,9 @@ void ClassTotals::set(const i64* stats, i64 n) {
   }
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double score_class_bins(const u32* bins, i64 n, const ClassTotals& totals,
                         std::vector<double>& sums, double* score) {
-  if (totals.step() == 8 && totals.all <= kMaxSingle && n <= 256)
-    return score_eight(bins, n, totals, score);
   const i64 room = (n + 3) / 4 * 4;
   sums.assign(3 * room, 0);
   double *w = sums.data(), *left = w + room, *products = left + room;
@@ -97,7 +54,7 @@ double score_class_bins(const u32* bins, i64 n, const ClassTotals& totals,
   });
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double score_class_bytes(const i32* sums, i64 step, i64 n, const ClassTotals& totals,
                          double* score) {
   const ClassScore score_of{totals.all, totals.squares};

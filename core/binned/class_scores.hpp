@@ -38,7 +38,7 @@ struct ClassGain {
 
 // Cuts behind bin 0, 1, … n − 1, from the weights in each bin, step() of them, and zeros for
 // kMoreBins bins more. `sums` is a buffer.
-constexpr i64 kMoreBins = 7;
+constexpr i64 kMoreBins = 3;
 double score_class_bins(const u32* bins, i64 n, const ClassTotals& totals,
                         std::vector<double>& sums, double* score);
 

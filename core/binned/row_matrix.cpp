@@ -5,9 +5,9 @@
 #include "base/philox.hpp"
 #include "base/sort.hpp"
 #include "base/threads.hpp"
+#include "binned/adjacent_bits.hpp"
 #include "binned/bits.hpp"
 #include "binned/column_values.hpp"
-#include "binned/side_bits.hpp"
 
 namespace treewright {
 namespace {
@@ -161,16 +161,14 @@ RowMatrix::RowMatrix(const std::vector<Column>& table, const std::vector<i32>& c
                      int n_threads)
     : features(columns.size()), n_rows_(n_rows) {
   for (std::size_t f = 0; f < columns.size(); ++f) features[f].column = columns[f];
-  const SideBySide side(table, columns);
-  look_for_kinds(table, side, n_threads);
+  const AdjacentColumns adjacent(table, columns);
+  look_for_kinds(table, adjacent, n_threads);
   allocate();
-  fill(table, side, n_threads);
+  fill(table, adjacent, n_threads);
 }
 
 void RowMatrix::allocate() {
-  // The bins of a row share as few cache lines as they can: steps of 1, 2, 4 … 32, 64, 96 …
-  const i64 w = width();
-  bin_step_ = w <= 32 ? static_cast<i64>(std::bit_ceil(static_cast<u64>(w))) : (w + 31) / 32 * 32;
+  const i64 w = bin_step_ = width();
   bit_step_ = (n_binary() + 63) / 64;
   auto reserve = [&](Memory& memory, i64 bytes_per_row) {
     memory = Memory(static_cast<std::size_t>(n_rows_ * bytes_per_row));
@@ -190,38 +188,38 @@ void RowMatrix::allocate() {
 
 // Which columns are floats, whatever their type, which have gaps and which are binary: these come
 // last.
-void RowMatrix::look_for_kinds(const std::vector<Column>& table, const SideBySide& side,
+void RowMatrix::look_for_kinds(const std::vector<Column>& table, const AdjacentColumns& adjacent,
                                int n_threads) {
   const i64 tiles = (n_rows_ + kTile - 1) / kTile;
   struct Found {
-    bool gap = false, wide = false;
+    bool gap = false, needs_ranks = false;
     FewValues values;
     WholeNumbers whole;
   };
   std::vector<std::vector<Found>> found(std::max(1, n_threads),
                                         std::vector<Found>(features.size()));
-  // Columns whose values are known to a thread need no second look where they lie side by side.
+  // Columns whose values are known to a thread need no second look where they are adjacent.
   struct KnownValues {
-    SideBySide::Cells first, second;
+    AdjacentColumns::Cells first, second;
     std::vector<i64> other;
   };
-  const SideBySide::Cells none(side, std::numeric_limits<double>::quiet_NaN());
+  const AdjacentColumns::Cells none(adjacent, std::numeric_limits<double>::quiet_NaN());
   std::vector<KnownValues> known(found.size(), {none, none, std::vector<i64>(features.size(), 1)});
   parallel_for(tiles, n_threads, [&](i64 tile, int t) {
     const i64 begin = tile * kTile, end = std::min(n_rows_, begin + kTile);
     KnownValues& k = known[t];
-    if (side.is_there()) {
+    if (adjacent.is_there()) {
       std::fill(k.other.begin(), k.other.end(), 0);
-      side.see_others(begin, end, k.first, k.second, k.other.data());
+      adjacent.see_others(begin, end, k.first, k.second, k.other.data());
     }
     for (std::size_t f = 0; f < features.size(); ++f) {
       if (!k.other[f]) continue;
       const Column& column = table[features[f].column];
       Found& all = found[t][f];
-      // Whole numbers are known, and neither gaps nor too wide.
+      // Whole numbers are known, and neither gaps nor in need of ranks.
       if (column.type == ColumnType::f32 && all.values.n > 2 && all.whole.see(column, begin, end))
         continue;
-      bool gap = false, wide = false;
+      bool gap = false, needs_ranks = false;
       with_cell_type(column, [&](auto type) {
         using Cell = decltype(type);
         for (i64 row = begin; row < end; ++row) {
@@ -230,16 +228,16 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, const SideBySid
             gap |= x < 0;
           } else {
             gap |= x != x;
-            wide |= x == x && static_cast<Cell>(static_cast<float>(x)) != x;
+            needs_ranks |= x == x && static_cast<Cell>(static_cast<float>(x)) != x;
           }
         }
       });
       all.gap |= gap;
-      all.wide |= wide;
+      all.needs_ranks |= needs_ranks;
       if (!gap) all.values.see(column, begin, end);
       // Two values need no look at all rows.
-      if (!all.gap && !all.wide && all.values.n > 2) all.whole.see(column, begin, end);
-      if (side.is_there() && !all.gap && all.values.n <= 2) {
+      if (!all.gap && !all.needs_ranks && all.values.n > 2) all.whole.see(column, begin, end);
+      if (adjacent.is_there() && !all.gap && all.values.n <= 2) {
         k.first.set(static_cast<i64>(f), all.values.value[0]);
         k.second.set(static_cast<i64>(f), all.values.value[all.values.n - 1]);
       }
@@ -249,7 +247,7 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, const SideBySid
     Found all;
     for (const auto& of_thread : found) {
       all.gap |= of_thread[f].gap;
-      all.wide |= of_thread[f].wide;
+      all.needs_ranks |= of_thread[f].needs_ranks;
       all.values.join(of_thread[f].values);
       all.whole.join(of_thread[f].whole);
       for (i32 i = 0; i < std::min(of_thread[f].values.n, 2); ++i) {
@@ -258,13 +256,13 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, const SideBySid
     }
     features[f].has_gaps = all.gap;
     features[f].kind = table[features[f].column].type == ColumnType::code ? Keys::codes
-                       : all.wide                                         ? Keys::ranks
+                       : all.needs_ranks                                  ? Keys::ranks
                                                                           : Keys::floats;
     if (!all.gap && all.values.n == 2) make_binary(features[f], all.values);
     if (features[f].is_binary) continue;
     features[f].middle = all.whole.middle();
     const bool fits = features[f].kind != Keys::codes || all.whole.most < 32768;
-    are_short_ &= !all.gap && !all.wide && all.whole.are_all() && fits;
+    are_short_ &= !all.gap && !all.needs_ranks && all.whole.are_all() && fits;
   }
   for (RowFeature& f : features) {
     const bool is_whole = are_short_ && !f.is_binary && f.kind == Keys::floats;
@@ -273,7 +271,7 @@ void RowMatrix::look_for_kinds(const std::vector<Column>& table, const SideBySid
   }
   const auto end = std::stable_partition(features.begin(), features.end(),
                                          [](const RowFeature& f) { return !f.is_binary; });
-  n_wide_ = static_cast<i32>(end - features.begin());
+  n_keyed_ = static_cast<i32>(end - features.begin());
 }
 
 // The keys of a column that are ranks, and its distinct values.
@@ -347,7 +345,8 @@ void RowMatrix::fill_bits(const std::vector<Column>& table, i64 start, i64 count
   }
 }
 
-void RowMatrix::fill(const std::vector<Column>& table, const SideBySide& side, int n_threads) {
+void RowMatrix::fill(const std::vector<Column>& table, const AdjacentColumns& adjacent,
+                     int n_threads) {
   const i32 w = width();
   make_bins(table, n_threads);
   // Whether the bins of a feature hold one value each, which the sample alone does not tell.
@@ -360,10 +359,11 @@ void RowMatrix::fill(const std::vector<Column>& table, const SideBySide& side, i
   }
   std::vector<std::vector<u8>> others(std::max(1, n_threads), std::vector<u8>(w, 0));
   const std::vector<BinSearch> search(features.begin(), features.begin() + w);
-  const SideBits side_bits(table, side, {features.data() + w, features.size() - w});
+  const AdjacentBits adjacent_bits(table, adjacent, {features.data() + w, features.size() - w});
   parallel_for((n_rows_ + kTile - 1) / kTile, n_threads, [&](i64 tile, int t) {
     const i64 start = tile * kTile, count = std::min(n_rows_ - start, kTile);
-    side_bits.is_there() ? side_bits.fill(start, count, bits_) : fill_bits(table, start, count);
+    adjacent_bits.is_there() ? adjacent_bits.fill(start, count, bits_)
+                             : fill_bits(table, start, count);
     i32 keys[kTile];
     for (i32 f = 0; f < w; ++f) {
       if (features[f].kind == Keys::ranks) {

@@ -18,7 +18,7 @@
 #include "base/memory.hpp"
 #include "base/sort.hpp"
 #include "base/types.hpp"
-#include "binned/side_by_side.hpp"
+#include "binned/adjacent_columns.hpp"
 #include "data/block.hpp"
 
 namespace treewright {
@@ -80,8 +80,8 @@ class RowMatrix {
 
   i64 n_rows() const { return n_rows_; }
   // Features that have keys; binary ones follow them.
-  i32 width() const { return n_wide_; }
-  i32 n_binary() const { return static_cast<i32>(features.size()) - n_wide_; }
+  i32 width() const { return n_keyed_; }
+  i32 n_binary() const { return static_cast<i32>(features.size()) - n_keyed_; }
   const i32* keys(i64 row) const { return keys_ + row * width(); }
   bool has_short_keys() const { return are_short_; }
   RowCells cells() const {
@@ -97,15 +97,16 @@ class RowMatrix {
   std::vector<RowFeature> features;
 
  private:
-  void look_for_kinds(const std::vector<Column>& table, const SideBySide& side, int n_threads);
+  void look_for_kinds(const std::vector<Column>& table, const AdjacentColumns& adjacent,
+                      int n_threads);
   void allocate();
   void make_bins(const std::vector<Column>& table, int n_threads);
   void rank_values(const Column& column, i32 f, SortBuffers& buffers);
-  void fill(const std::vector<Column>& table, const SideBySide& side, int n_threads);
+  void fill(const std::vector<Column>& table, const AdjacentColumns& adjacent, int n_threads);
   void fill_bits(const std::vector<Column>& table, i64 start, i64 count);
 
   i64 n_rows_, bin_step_ = 0, bit_step_ = 0;
-  i32 n_wide_ = 0;
+  i32 n_keyed_ = 0;
   bool are_short_ = true;  // all keys
   Memory key_memory_, bin_memory_, column_memory_, bit_memory_;
   i32* keys_ = nullptr;        // or

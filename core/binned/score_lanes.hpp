@@ -1,4 +1,4 @@
-// Four scores at a time, for the files that compute them with wide instructions.
+// Four scores at a time, for the files that compute them with vector instructions.
 #pragma once
 
 #include <algorithm>

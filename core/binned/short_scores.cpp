@@ -112,7 +112,7 @@ __attribute__((always_inline)) inline double each_part(const ShortRows& rows, do
 
 }  // namespace
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double score_short_classes(const ShortRows& rows, i64 n_classes, const ClassTotals& totals,
                            double* score) {
   const ClassScore score_of{totals.all, totals.squares};
@@ -126,7 +126,7 @@ double score_short_classes(const ShortRows& rows, i64 n_classes, const ClassTota
       });
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double score_short_pairs(const ShortRows& rows, TwoClassTotals totals, double* score) {
   const TwoClassScore score_of{totals};
   return each_part(

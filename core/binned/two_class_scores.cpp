@@ -8,7 +8,7 @@ namespace {
 
 using Wide = i32 __attribute__((vector_size(32), aligned(4), may_alias));
 using WideSums =
-    u32 __attribute__((vector_size(32), aligned(4), may_alias));  // their last byte may fill
+    u32 __attribute__((vector_size(32), aligned(4), may_alias));  // the last byte may fill
 
 // Sums for 8·V rows, each over all n.
 template <int V>
@@ -29,7 +29,7 @@ __attribute__((always_inline)) inline void pair_block(const i32* keys, const i32
 
 }  // namespace
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void sums_by_pairs(const i32* keys, const i32* tokens, i64 n, i32* sums) {
   i64 i = 0;
   for (; n - i > 16; i += 32) pair_block<4>(keys, tokens, n, keys + i, sums + i);
@@ -40,7 +40,7 @@ void sums_by_pairs(const i32* keys, const i32* tokens, i64 n, i32* sums) {
   }
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double score_packed(const i32* sums, i64 n, TwoClassTotals totals, double* score) {
   const TwoClassScore score_of{totals};
   return best_score(n, score, [&](i64 i) __attribute__((always_inline)) {
@@ -50,7 +50,7 @@ double score_packed(const i32* sums, i64 n, TwoClassTotals totals, double* score
   });
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double score_running(const i32* weight, const i32* ones, i64 n, TwoClassTotals totals,
                      double* score) {
   const TwoClassScore score_of{totals};
@@ -59,7 +59,7 @@ double score_running(const i32* weight, const i32* ones, i64 n, TwoClassTotals t
   });
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double bound_bins(const i32* weight, const i32* ones, i64 n, TwoClassTotals totals, double* bound) {
   const TwoClassScore score_of{totals};
   return best_score(n, bound, [&](i64 i) __attribute__((always_inline)) {

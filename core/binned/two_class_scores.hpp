@@ -8,7 +8,7 @@
 
 namespace treewright {
 
-constexpr i64 kRoom = 64;  // entries beyond the last that wide loops may touch
+constexpr i64 kRoom = 64;  // entries beyond the last that vector loops may touch
 
 struct TwoClassTotals {
   double all, ones;

@@ -92,7 +92,7 @@ void AbsoluteError::score(const NodeView& node, const Sequence& s, const Admissi
     candidate.kind = c < n_cuts ? s.kind : CandidateKind::only_gaps;
     candidate.gain = base - (left[c] + right[c]);
     if (!candidate.beats(best)) continue;
-    if (!admission.plain()) {
+    if (!admission.is_free()) {
       i64 weight[2] = {0, 0};
       auto weigh = [&](u32 id, bool right) { weight[right] += t.weight ? t.weight[id] : 1; };
       for (i64 i = 0; i < known; ++i) weigh(s.ids[i], i >= at);

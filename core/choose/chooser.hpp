@@ -26,7 +26,7 @@ struct NodeView {
   i32 depth = 0;
   const i64* tables = nullptr;  // of its coded features, where they were made (groups.hpp)
   double to_beat = 0;           // gain of an earlier feature: a smaller one need not be told
-  u8* side = nullptr;           // branch of each instance of the block while the node is split
+  u8* branch = nullptr;         // branch of each instance of the block while the node is split
 
   i64 size() const { return end - begin; }
 };
@@ -112,7 +112,7 @@ struct RowScratch {
   std::vector<double> score, totals, pair_totals, bin_sums;
   std::vector<u64> table, items, other, bit_sums;
   std::vector<u32> counts, found;
-  std::vector<i32> wide;  // features that are not binary
+  std::vector<i32> keyed;  // features that are not binary
 };
 
 // Counts of the two classes per code of a feature at a node, gaps last.
@@ -125,18 +125,18 @@ struct CodeCounts {
 
 // Buffers of one thread.
 struct Scratch {
-  RowScratch rows;
+  RowScratch by_row;
   std::vector<Entry> entries;  // of one feature, where they are made at the node
   FeatureDraw draw;
   FeatureBits constant;    // features known not to vary
   std::vector<i32> drawn;  // the others, in the order of a draw
-  std::vector<Candidate> found, of_plain, of_wide;
-  std::vector<i32> plain;  // features that are searched together
+  std::vector<Candidate> found, of_gapless, of_keyed;
+  std::vector<i32> gapless;  // features that are searched together
   Marked marked;
   Split split;  // what a node is split by, the sizes of its branches
   std::vector<i64> sizes;
-  std::vector<u8> keep;  // and which can be split again
-  std::vector<u8> side;  // see NodeView; a thread's own, for siblings lie interleaved in it
+  std::vector<u8> keep;    // and which can be split again
+  std::vector<u8> branch;  // see NodeView; a thread's own, for siblings lie interleaved in it
   Groups groups;
   std::vector<u32> slot;  // code → group, valid where stamp matches
   std::vector<u32> stamp;
@@ -149,8 +149,8 @@ struct Scratch {
   std::vector<double> numbers, more_numbers;
   std::vector<u32> map;  // instance → instance of a child block
   std::vector<char> bytes;
-  std::vector<i32> wide;  // branches of a node with very many of them,
-  bool is_wide = false;   // where this is set
+  std::vector<i32> many;  // the same where branches are too many for a byte,
+  bool has_many = false;  // which this says
 };
 
 // Work on one of several things, with the buffers of the thread that does it.

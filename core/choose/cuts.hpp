@@ -44,7 +44,7 @@ struct Admission {
     direction = p.params.monotonic.empty() ? 0 : p.params.monotonic[feature];
   }
 
-  bool plain() const { return direction == 0 && min_weight <= 0; }
+  bool is_free() const { return direction == 0 && min_weight <= 0; }
 
   bool allows(const NodeView& node, const i64* left, const i64* right) const {
     const Problem& p = node.problem;
@@ -75,7 +75,7 @@ inline void consider(const NodeView& node, const Pass& pass, const Admission& ad
   }
   candidate.kind = kind;
   if (!(candidate.gain > -kInf) || !candidate.beats(best)) return;
-  if (!admission.plain() && !admission.allows(node, left, right)) return;
+  if (!admission.is_free() && !admission.allows(node, left, right)) return;
   best.kind = kind;
   best.gain = candidate.gain;
   best.scale = gain_scale(node.criterion, node.problem, pass.total) + std::abs(pass.base);

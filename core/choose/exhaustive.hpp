@@ -67,7 +67,7 @@ class Exhaustive : public Chooser {
     Candidate best;
     best.feature = feature;
     const FeatureInfo& info = p.features[feature];
-    const bool by_row = info.store == Store::rows;
+    const bool by_row = info.store == Store::by_row;
     const bool in_order = by_row ? !counts_bins(node, feature) : info.store == Store::sorted;
     if (info.store == Store::coded) {
       if (fits_entries(node, info, p.columns[feature])) {
@@ -121,7 +121,7 @@ class Exhaustive : public Chooser {
   static bool counts_bins(const NodeView& node, i32 feature) {
     const Problem& p = node.problem;
     if (p.params.random_cut) return false;
-    const RowFeature& f = p.rows->features[p.features[feature].slot];
+    const RowFeature& f = p.matrix->features[p.features[feature].slot];
     return f.bins_are_values || (!p.exact_rows && node.size() > 2 * kMaxBins);
   }
 
@@ -131,9 +131,9 @@ class Exhaustive : public Chooser {
     const i32 slot = p.features[feature].slot;
     if (best.kind == CandidateKind::sorted_cut) {
       const u32 id = scratch.entries[best.cut - 1].id;
-      best.cut = p.rows->key(node.block.rows, id, slot);
+      best.cut = p.matrix->key(node.block.cells, id, slot);
     } else if (best.kind == CandidateKind::group_cut) {
-      best.cut = p.rows->features[slot].bin_end[scratch.groups.code[best.cut - 1]];
+      best.cut = p.matrix->features[slot].bin_end[scratch.groups.code[best.cut - 1]];
     } else {
       return;
     }
@@ -193,7 +193,7 @@ class Exhaustive : public Chooser {
     if (entries[0].rank == entries[n - 1].rank) return;
     const Admission admission(node, best.feature);
     const bool gaps = entries[n - 1].rank == kGap;
-    if (p.unit && !gaps && admission.plain() && fast(node, entries, admission, scratch, best))
+    if (p.unit && !gaps && admission.is_free() && fast(node, entries, admission, scratch, best))
       return;
     const i64 known = count_known(entries, n);
     std::vector<i64> gap_stats(p.n_stats, 0);

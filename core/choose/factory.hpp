@@ -1,8 +1,9 @@
-// Choosers by criterion; one source file each, so that they compile side by side.
+// Choosers by criterion.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "choose/chooser.hpp"
 
@@ -12,13 +13,9 @@ namespace treewright {
 using BatchScore = std::function<void(const double* left, const double* right, i64 n_cuts,
                                       i32 width, double* out)>;
 
-std::unique_ptr<Chooser> make_gini();
-std::unique_ptr<Chooser> make_generalized_gini();
-std::unique_ptr<Chooser> make_entropy();
+// The search of a criterion that is known by its name alone, or null: the rows of by_name.cpp.
+std::unique_ptr<Chooser> make_by_name(std::string_view criterion);
 std::unique_ptr<Chooser> make_intervals();
-std::unique_ptr<Chooser> make_error();
-std::unique_ptr<Chooser> make_squared();
-std::unique_ptr<Chooser> make_poisson();
 std::unique_ptr<Chooser> make_absolute();
 std::unique_ptr<Chooser> make_compiled(bool classes);
 std::unique_ptr<Chooser> make_quinlan(const QuinlanRules& rules);

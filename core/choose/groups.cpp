@@ -101,7 +101,7 @@ void count_bins(const NodeView& node, const FeatureInfo& info, Scratch& scratch)
     for (i64 i = node.begin; i < node.end; ++i) {
       const u32 id = node.block.ids[i];
       i64* row = scratch.dense.data() +
-                 static_cast<std::size_t>(node.block.rows.bin(id, info.slot)) * width;
+                 static_cast<std::size_t>(node.block.cells.bin(id, info.slot)) * width;
       if (!counts_only) ++row[0];
       add_instance<classes.value, unit.value>(p, node.block.target, id, row + !counts_only);
     }
@@ -118,7 +118,7 @@ void build_groups(const NodeView& node, i32 feature, Scratch& scratch) {
   g.count.clear();
   g.stats.clear();
   g.gap_count = 0;
-  if (info.store == Store::rows) {
+  if (info.store == Store::by_row) {
     count_bins(node, info, scratch);
     groups_of_table(p, info, scratch.dense.data(), g);
   } else if (node.tables && info.table >= 0) {

@@ -82,7 +82,7 @@ struct Search {
 
   const NodeView& node;
   const Problem& p;
-  const RowMatrix& rows;
+  const RowMatrix& matrix;
   const RowCells& cells;
   RowScratch& s;
   i64 n, min_leaf;
@@ -92,9 +92,9 @@ struct Search {
   Search(const NodeView& view, Scratch& scratch)
       : node(view),
         p(view.problem),
-        rows(*p.rows),
-        cells(view.block.rows),
-        s(scratch.rows),
+        matrix(*p.matrix),
+        cells(view.block.cells),
+        s(scratch.by_row),
         n(view.size()),
         min_leaf(std::max<i64>(p.params.min_leaf, 1)),
         exact(p.exact_rows) {}
@@ -103,7 +103,7 @@ struct Search {
   auto keys_of(i32 slot) const {
     return [this, slot, id = ids()](i64 i) { return cells.key(id[i], slot); };
   }
-  const RowFeature& feature(i32 f) const { return rows.features[p.features[f].slot]; }
+  const RowFeature& feature(i32 f) const { return matrix.features[p.features[f].slot]; }
 
   u32 payload(u32 row) const {
     const TargetArrays& t = node.block.target;
@@ -193,12 +193,12 @@ struct Search {
   Cut random_cut(i32 number, Sums sums) {
     Cut cut;
     const i32 slot = p.features[number].slot;
-    const RowFeature& f = rows.features[slot];
+    const RowFeature& f = matrix.features[slot];
     const u32* id = ids();
     s.keys.resize(n + kRoom);
     i32 low = kGapKey, high = std::numeric_limits<i32>::min();
     for (i64 i = 0; i < n; ++i) {
-      const i32 key = s.keys[i] = rows.key(cells, id[i], slot);
+      const i32 key = s.keys[i] = matrix.key(cells, id[i], slot);
       low = std::min(low, key);
       high = std::max(high, key);
     }
@@ -267,7 +267,7 @@ struct Search {
     BestRatio ratio(Sums::tie);
     ratio.numerator = -1;
     sums.offer(ratio, 0);
-    cut = finish(ratio, sums, [&](i64) { return rows.features[slot].bin_end[0]; });
+    cut = finish(ratio, sums, [&](i64) { return matrix.features[slot].bin_end[0]; });
     cut.bin_below = 0;
     cut.bin_above = 1;
     return cut;

@@ -155,7 +155,7 @@ struct ManyClassSearch : Search {
   }
 
   Cut by_bins(i32 slot, const ClassTotals& totals, const ClassGain& whole) {
-    const RowFeature& f = rows.features[slot];
+    const RowFeature& f = matrix.features[slot];
     const TargetArrays& t = node.block.target;
     const BinColumn bins = cells.bins_of(slot, n);
     const i64 n_bins = f.n_bins(), step = totals.step();
@@ -253,7 +253,7 @@ struct NumberSearch : ManyClassSearch {
   }
 
   Cut by_bins(i32 slot) {
-    const RowFeature& f = rows.features[slot];
+    const RowFeature& f = matrix.features[slot];
     const TargetArrays& t = node.block.target;
     const i64 n_bins = f.n_bins();
     struct Bin {

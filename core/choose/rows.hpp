@@ -1,11 +1,11 @@
-// Cuts of features that are kept by row and unsorted (forest/row_matrix.hpp), for the common cases:
+// Cuts of features that are kept by row and unsorted (binned/row_matrix.hpp), for the common cases:
 // classes by Gini and one number by squared error, with small integer weights and no gaps.
 //
 // Large nodes are counted by bin. Where every cut counts ("exact"), a bin is looked into if a cut
 // inside it may be better than the best so far: the gain of two classes is convex in the sums on
 // the left, so the corners of what a bin can reach bound it. Small nodes are sorted; for two
 // classes even that is not needed: the sums on the left of each row come from comparing all
-// pairs, which wide instructions do faster than a sort.
+// pairs, which vector instructions do faster than a sort.
 #pragma once
 
 #include <vector>

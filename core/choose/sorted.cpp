@@ -6,7 +6,7 @@
 
 namespace treewright {
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 bool any_beats(const double* c, i64 count, i64 first, i64 n, const BestRatio& best) {
   const double bar = best.bar(), denominator = best.denominator;
   const double total = static_cast<double>(n);
@@ -23,15 +23,15 @@ const Entry* entries_of(const NodeView& node, i32 feature, Scratch& scratch) {
   const Problem& p = node.problem;
   const FeatureInfo& info = p.features[feature];
   if (info.store == Store::sorted) return node.block.entries[info.slot] + node.begin;
-  auto& items = scratch.rows.items;
+  auto& items = scratch.by_row.items;
   const i64 n = node.size();
   items.resize(n);
   for (i64 i = 0; i < n; ++i) {
     const u32 id = node.block.ids[node.begin + i];
-    const u32 key = static_cast<u32>(p.rows->key(node.block.rows, id, info.slot)) ^ 0x80000000u;
+    const u32 key = static_cast<u32>(p.matrix->key(node.block.cells, id, info.slot)) ^ 0x80000000u;
     items[i] = u64{key} << 32 | id;
   }
-  sort_items(items.data(), n, scratch.rows.other);
+  sort_items(items.data(), n, scratch.by_row.other);
   std::vector<Entry>& out = scratch.entries;
   out.resize(n);
   u32 rank = 0;

@@ -173,7 +173,7 @@ inline bool scan_table(const NodeView& node, const FeatureInfo& info, Scratch& s
   // Counts of draws tell weights, not rows.
   const bool counts = p.unit || (node.block.target.count && admission.min_leaf <= 1);
   if (!counts || node.criterion.n_classes != 2 || node.criterion.factor || column.multiway ||
-      info.code_bytes != 1 || p.params.random_cut || !admission.plain()) {
+      info.code_bytes != 1 || p.params.random_cut || !admission.is_free()) {
     return false;
   }
   const bool own_branch = info.has_gaps && gaps == GapPolicy::own_branch;

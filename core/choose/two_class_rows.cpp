@@ -9,13 +9,13 @@ struct TwoClassSearch : Search {
   i64 all, ones;
   std::vector<i32>& running = s.tokens;
   std::vector<Cut>& cuts = s.cuts;
-  std::vector<Candidate>& of_wide;
+  std::vector<Candidate>& of_keyed;
 
   TwoClassSearch(const NodeView& view, i32 class_0, i32 class_1, Scratch& scratch)
       : Search(view, scratch),
         all(view.stats[class_0] + view.stats[class_1]),
         ones(view.stats[class_1]),
-        of_wide(scratch.of_wide) {
+        of_keyed(scratch.of_keyed) {
     second = class_1;
   }
 
@@ -26,11 +26,11 @@ struct TwoClassSearch : Search {
   void run(const i32* features, i32 m, Candidate* out) {
     if (!cells.bit_step) return search(features, m, out);
     sum_bits(features, m, 1, [&](u64* sum, u32 row) { *sum += token(row); });
-    s.wide.clear();
+    s.keyed.clear();
     for (i32 k = 0; k < m; ++k) {
       const i32 slot = p.features[features[k]].slot;
       if (!cells.is_bit(slot)) {
-        s.wide.push_back(features[k]);
+        s.keyed.push_back(features[k]);
         continue;
       }
       const i64 right_ones = s.bit_sums[k] >> 32;
@@ -39,12 +39,12 @@ struct TwoClassSearch : Search {
       sums.set(all - right, ones - right_ones);
       write(bit_cut(slot, sums, all - right, right), features[k], out[k]);
     }
-    const i32 n_wide = static_cast<i32>(s.wide.size());
-    if (!n_wide) return;
-    of_wide.resize(n_wide);
-    search(s.wide.data(), n_wide, of_wide.data());
-    for (i32 k = 0, next = 0; next < n_wide; ++k) {
-      if (features[k] == s.wide[next]) out[k] = of_wide[next++];
+    const i32 n_keyed = static_cast<i32>(s.keyed.size());
+    if (!n_keyed) return;
+    of_keyed.resize(n_keyed);
+    search(s.keyed.data(), n_keyed, of_keyed.data());
+    for (i32 k = 0, next = 0; next < n_keyed; ++k) {
+      if (features[k] == s.keyed[next]) out[k] = of_keyed[next++];
     }
   }
 
@@ -153,7 +153,7 @@ struct TwoClassSearch : Search {
   // Exact: the cuts inside the bins that may hold one no worse than `bar`. Keeps the better of the
   // best of them and `cut`, of equal ones the first.
   void look_inside(i32 k, i32 slot, double bar, Cut& cut) {
-    const i64 n_bins = rows.features[slot].n_bins();
+    const i64 n_bins = matrix.features[slot].n_bins();
     const i32 *w = weight_before(k), *a = ones_before(k);
     const double least = bar * (1 - 2 * kTie);
     if (bound_bins(w, a, n_bins, totals(), s.score.data()) < least) return;

@@ -121,7 +121,7 @@ class UserCriterion : public Chooser {
         left[j] = cuts.stats[c * s + j] + (gaps_left ? cuts.gap_stats[j] : 0);
         right[j] = total[j] - left[j];
       }
-      if (!admission.plain() && !admission.allows(node, left.data(), right.data())) continue;
+      if (!admission.is_free() && !admission.allows(node, left.data(), right.data())) continue;
       kept.push_back(c);
       lefts.resize(kept.size() * s);
       rights.resize(kept.size() * s);

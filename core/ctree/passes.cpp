@@ -32,19 +32,19 @@ template <class T>
 
 }  // namespace
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 ShiftedSums shifted_sums(const float* values, const i64* rows, const double* h, i64 n,
                          double shift) {
   return sums_of(values, rows, h, n, shift);
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 ShiftedSums shifted_sums(const double* values, const i64* rows, const double* h, i64 n,
                          double shift) {
   return sums_of(values, rows, h, n, shift);
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void find_ends(const double* x, i64 n, double& low, double& high) {
   double lows[4], highs[4];
   for (int k = 0; k < 4; ++k) lows[k] = highs[k] = x[0];
@@ -63,12 +63,12 @@ void find_ends(const double* x, i64 n, double& low, double& high) {
   high = *std::max_element(highs, highs + 4);
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double scale_numbers(const double* from, i64 n, double middle, double unit, double* to) {
   return sum_of(n, [=](i64 i) { return to[i] = (from[i] - middle) * unit; });
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void centre_numbers(double* x, i64 n, double mean, double& squares, double& rest) {
   double square[4] = {0, 0, 0, 0}, sum[4] = {0, 0, 0, 0};
   i64 i = 0;
@@ -89,7 +89,7 @@ void centre_numbers(double* x, i64 n, double mean, double& squares, double& rest
   rest = (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 double sum_labelled(const i32* label, const double* x, i64 n) {
   return sum_of(n, [=](i64 i) { return label[i] * x[i]; });
 }

@@ -12,8 +12,8 @@
 
 namespace treewright {
 
-// rows: unsorted in a RowMatrix that all trees of a forest share.
-enum class Store : u8 { sorted, coded, rows };
+// by_row: unsorted in a RowMatrix that all trees of a forest share.
+enum class Store : u8 { sorted, coded, by_row };
 
 // How a feature is kept, the same for all blocks of a fit.
 struct FeatureInfo {
@@ -76,7 +76,7 @@ struct KeyColumn {
   i32 operator[](i64 id) const { return *at(id); }
 };
 
-// What instances hold of the features that are kept by row (forest/row_matrix.hpp). Those behind
+// What instances hold of the features that are kept by row (binned/row_matrix.hpp). Those behind
 // the last key are binary: bits that say which rows have the larger value.
 struct RowCells {
   const i32* key_data = nullptr;
@@ -123,7 +123,7 @@ struct Block {
   TargetArrays target;
   std::vector<Entry*> entries;   // per sorted slot
   std::vector<const u8*> codes;  // per coded slot, of the feature's width
-  RowCells rows;                 // of a forest
+  RowCells cells;                // of a forest
   u32* ids = nullptr;            // instances, a node's contiguous and ascending
   std::vector<Memory> memory;    // owns whatever of the above it made
 

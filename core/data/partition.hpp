@@ -13,18 +13,18 @@ constexpr u8 kStays = 254;
 // Branch of an instance that is not decided yet.
 constexpr u8 kUndecided = 255;
 // Branches that fit a byte, with room for one more: the gaps' own.
-constexpr i32 kMaxNarrowBranches = 253;
+constexpr i32 kMaxByteBranches = 253;
 
-// The branch of each instance: bytes in the block, or words for very wide nodes.
+// The branch of each instance: bytes, or words where a node has very many.
 struct Branches {
-  const u8* narrow = nullptr;
-  const i32* wide = nullptr;
+  const u8* bytes = nullptr;
+  const i32* words = nullptr;
   i32 n = 2;
   bool some_stay = false;
 
   i32 of(i64 id) const {
-    if (wide) return wide[id];
-    return narrow[id] == kStays ? n : narrow[id];
+    if (words) return words[id];
+    return bytes[id] == kStays ? n : bytes[id];
   }
 };
 
@@ -53,17 +53,17 @@ i64 partition_by(Item* items, i64 n, std::vector<char>& bytes, Right&& right) {
   return l;
 }
 
-// Two branches, branch-free: each item is written to both ends, one end moves on. A side that
-// nobody will read is not kept.
+// Two branches, branch-free: each item is written to both ends, one end moves on. A branch
+// that nobody will read is not kept.
 template <class Item>
-void partition_two(Item* items, i64 n, const u8* side, bool keep_left, bool keep_right,
+void partition_two(Item* items, i64 n, const u8* branch, bool keep_left, bool keep_right,
                    std::vector<char>& bytes) {
   if (keep_left && !keep_right) {
     i64 l = 0;
     for (i64 i = 0; i < n; ++i) {
       const Item item = items[i];
       items[l] = item;
-      l += 1 - side[id_of(item)];
+      l += 1 - branch[id_of(item)];
     }
     return;
   }
@@ -72,11 +72,11 @@ void partition_two(Item* items, i64 n, const u8* side, bool keep_left, bool keep
     for (i64 i = n - 1; i >= 0; --i) {
       const Item item = items[i];
       items[r] = item;
-      r -= side[id_of(item)];
+      r -= branch[id_of(item)];
     }
     return;
   }
-  partition_by(items, n, bytes, [side](const Item& item) { return side[id_of(item)] != 0; });
+  partition_by(items, n, bytes, [branch](const Item& item) { return branch[id_of(item)] != 0; });
 }
 
 // Any number of branches; instances that stay come last. Returns nothing: sizes are known.

@@ -26,9 +26,9 @@ struct Problem {
   i32 n_tabled = 0;    // features with a table per node,
   i64 table_rows = 0;  // and the rows of all their tables
   bool any_gaps = false;
-  bool searchable = true;           // false: a Python chooser searches, columns stay as they are
-  const RowMatrix* rows = nullptr;  // of a forest: its ordered features are not kept sorted
-  bool exact_rows = true;           // every cut is tried, in large nodes too
+  bool searchable = true;             // false: a Python chooser searches, columns stay as they are
+  const RowMatrix* matrix = nullptr;  // of a forest: its ordered features are not kept sorted
+  bool exact_rows = true;             // every cut is tried, in large nodes too
 
   // Scaled targets over the rows (see scale_targets).
   bool unit = true;      // all weights are one

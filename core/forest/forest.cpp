@@ -15,7 +15,7 @@ namespace {
 
 // What all trees share.
 struct Shared {
-  std::unique_ptr<RowMatrix> rows;
+  std::unique_ptr<RowMatrix> matrix;
   std::vector<Memory> code_memory;
   std::vector<const u8*> codes;  // per coded slot
   std::vector<u16> label;
@@ -29,7 +29,7 @@ void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
     FeatureInfo& info = p.features[f];
     const Column& column = p.columns[f];
     if (column.ordered && !column.multiway) {
-      info.store = Store::rows;
+      info.store = Store::by_row;
       ordered.push_back(f);
     } else {
       info.slot = p.n_coded++;
@@ -37,11 +37,11 @@ void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
       shared.codes.push_back(static_cast<const u8*>(shared.code_memory.back().data()));
     }
   }
-  shared.rows = std::make_unique<RowMatrix>(p.columns, ordered, p.n_rows, plan.n_threads);
-  p.rows = shared.rows.get();
+  shared.matrix = std::make_unique<RowMatrix>(p.columns, ordered, p.n_rows, plan.n_threads);
+  p.matrix = shared.matrix.get();
   p.exact_rows = plan.exact;
   for (std::size_t i = 0; i < ordered.size(); ++i) {
-    const RowFeature& feature = shared.rows->features[i];
+    const RowFeature& feature = shared.matrix->features[i];
     FeatureInfo& info = p.features[feature.column];
     info.slot = static_cast<i32>(i);
     info.has_gaps = feature.has_gaps;
@@ -95,7 +95,7 @@ void fill_root(Problem& p, const Shared& shared, const ForestPlan& plan, u64 see
   Block& block = *arena.block;
   block.n = n;
   block.codes = shared.codes;
-  block.rows = p.rows->cells();
+  block.cells = p.matrix->cells();
   block.ids = arena.ids.data();
   block.target = {};
   if (counted) block.target.count = arena.small_counts.data();

@@ -182,7 +182,7 @@ class Asker {
     const auto& nodes = tree_.router->nodes;
     const i32 last = end >= 0 ? end : ~end;
     if (end < 0) {
-      for (const i32 node : division_.visited) {  // of loss(), just before
+      for (const i32 node : division_.visited) {  // made by loss() just before
         if (nodes[node].child != static_cast<u32>(node)) meet(node, last);
       }
     } else if (nodes[last].how() == predict::HotNode::special) {

@@ -3,82 +3,47 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/ordered.hpp"
+#include "binned/column_values.hpp"
 #include "predict/forest_model.hpp"
-#include "predict/key_walk.hpp"
-#include "predict/structure.hpp"
+#include "predict/row_keys.hpp"
 
 namespace treewright {
 namespace {
 
-// Whether every test of a tree is one cut of a feature that is kept by row and has no gaps.
-bool walks_by_key(const Problem& p, const CompactTree& tree) {
-  for (std::size_t i = 0; i < tree.feature.size(); ++i) {
-    const FeatureInfo& info = p.features[tree.feature[i]];
-    if (info.store != Store::rows || info.has_gaps || tree.n_breaks[i] != 1) return false;
-  }
-  return std::all_of(tree.n_children.begin(), tree.n_children.end(),
-                     [](i32 n) { return n == 0 || n == 2; });
-}
-
-// Ends of rows, as node numbers, by the keys that the forest was grown with.
-void walk_by_key(const Problem& p, const CompactTree& tree, const std::vector<u32>& rows,
-                 std::vector<u32>& end) {
-  const std::vector<i32> first = first_children(tree.n_children);
-  std::vector<KeyNode> nodes(first.size());
-  std::size_t inner = 0;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i] < 0) {
-      nodes[i] = {kNoCut, 0, static_cast<u32>(i)};
-      continue;
-    }
-    const i32 slot = p.features[tree.feature[inner]].slot;
-    const i32 cut = p.rows->features[slot].last_left(tree.breaks[inner], tree.closed[inner]);
-    nodes[i] = {cut, static_cast<u32>(slot), static_cast<u32>(first[i])};
-    ++inner;
-  }
-  const i64 n = static_cast<i64>(rows.size());
-  if (!n) return;
-  end.resize(n + 2 * kLanes);
-  auto walk = [&](i64 start, i64 count, auto&& keys) {
-    walk_rows(
-        nodes.data(), count, keys, [&](u32 i) { __builtin_prefetch(keys(i)); }, end.data() + start);
-  };
-  if (!p.rows->n_binary() && !p.rows->has_short_keys()) {
-    walk(0, n, [&](u32 i) { return p.rows->keys(rows[i]); });
-  } else {
-    // Binary features have keys here too, all of one width, of some rows at a time.
-    constexpr i64 kTogether = 1024;
-    const RowCells cells = p.rows->cells();
-    const i32 width = static_cast<i32>(p.rows->features.size());
-    std::vector<i32> spread(kTogether * width);
-    for (i64 start = 0; start < n; start += kTogether) {
-      const i64 count = std::min(kTogether, n - start);
-      for (i64 i = 0; i < count; ++i) {
-        for (i32 slot = 0; slot < width; ++slot) {
-          spread[i * width + slot] = p.rows->key(cells, rows[start + i], slot);
-        }
+// Leaves of rows down one tree whose tests are all single cuts, many rows at once.
+template <class Node>
+void walk_block(const Problem& p, const ForestModel& model, const std::vector<u32>& rows,
+                std::vector<u32>& leaf) {
+  constexpr i64 kTogether = 32768, kTile = 64;  // rows; a tile's lines are read once
+  const i64 n = std::ssize(rows), width = row_width<typename Node::Key>(p.n_features());
+  std::vector<typename Node::Key> keys((std::min(n, kTogether) + BlockWalk::kSpareRows) * width);
+  BlockWalk walk;
+  for (i64 start = 0; start < n; start += kTogether) {
+    const i64 count = std::min(kTogether, n - start);
+    for (i64 tile = 0; tile < count; tile += kTile) {
+      const i64 end = std::min(tile + kTile, count);
+      for (const i32 f : model.used) {
+        with_cell_type(p.columns[f], [&](auto type) {
+          for (i64 i = tile; i < end; ++i) {
+            const char* cell = p.columns[f].at(rows[start + i]);
+            const auto value = *reinterpret_cast<const decltype(type)*>(cell);
+            keys[i * width + f] = ordered(static_cast<typename Node::Value>(value));
+          }
+        });
       }
-      walk(start, count, [&](u32 i) -> const i32* { return spread.data() + i * width; });
     }
+    walk.run(model.tree(0, Node{}), {keys.data(), width, count}, nullptr);
+    for (i64 i = 0; i < count; ++i) leaf[start + i] = model.number_of(walk.leaf[i]);
   }
-  end.resize(n);
 }
 
-// The same by the general predictor, on values of the table.
-void walk_by_value(const Problem& p, const CompactTree& tree, const std::vector<u32>& rows,
-                   std::vector<u32>& end) {
-  std::vector<i32> n_categories(p.n_features(), -1);
-  for (i32 f = 0; f < p.n_features(); ++f) {
-    if (p.columns[f].type == ColumnType::code) n_categories[f] = p.columns[f].n_categories;
-  }
-  const std::vector<i64> bounds{0, static_cast<i64>(tree.n_children.size())};
-  ForestModel model({n_categories, bounds, tree.n_children, tree.feature, tree.gap_branch,
-                     tree.kind, tree.closed, tree.n_breaks, tree.n_codes, tree.breaks, tree.codes,
-                     tree.branches});
-  model.need_routers();
+// The same for any tree and with gaps.
+void walk_pieces(const Problem& p, const ForestModel& model, const std::vector<u32>& rows,
+                 std::vector<u32>& leaf) {
   const predict::Router& router = model.router(0);
   std::vector<double> scratch(static_cast<std::size_t>(p.n_features()) * predict::max_piece);
-  const i64 n = static_cast<i64>(rows.size());
+  const i64 n = std::ssize(rows);
   for (i64 start = 0; start < n; start += predict::max_piece) {
     const i64 count = std::min<i64>(predict::max_piece, n - start);
     for (const i32 f : model.used) {
@@ -93,7 +58,36 @@ void walk_by_value(const Problem& p, const CompactTree& tree, const std::vector<
     std::int32_t node[predict::max_piece];
     predict::walk<false>(router, predict::Block<double, predict::max_piece>{scratch.data(), 1},
                          static_cast<std::int32_t>(count), node);
-    std::copy_n(node, count, end.begin() + start);
+    for (i64 i = 0; i < count; ++i) {
+      leaf[start + i] = static_cast<u32>(model.leaf_number(0, node[i]));
+    }
+  }
+}
+
+// Leaves of rows, by the predictor.
+void walk_rows(const Problem& p, const CompactTree& tree, const std::vector<u32>& rows,
+               std::vector<u32>& leaf) {
+  std::vector<i32> n_categories(p.n_features(), -1);
+  for (i32 f = 0; f < p.n_features(); ++f) {
+    if (p.columns[f].type == ColumnType::code) n_categories[f] = p.columns[f].n_categories;
+  }
+  const std::vector<i64> bounds{0, std::ssize(tree.n_children)};
+  ForestModel model({n_categories, bounds, tree.n_children, tree.feature, tree.gap_branch,
+                     tree.kind, tree.closed, tree.n_breaks, tree.n_codes, tree.breaks, tree.codes,
+                     tree.branches});
+  bool has_gaps = false, are_floats = true;
+  for (const i32 f : model.used) {
+    has_gaps |= p.features[f].has_gaps;
+    are_floats &= p.columns[f].type == ColumnType::f32;
+  }
+  if (has_gaps || !model.is_plain()) {
+    model.need_routers();
+    walk_pieces(p, model, rows, leaf);
+  } else if (are_floats && model.need_floats()) {
+    walk_block<FloatNode>(p, model, rows, leaf);
+  } else {
+    model.need_doubles();
+    walk_block<DoubleNode>(p, model, rows, leaf);
   }
 }
 
@@ -182,12 +176,7 @@ OutOfBagRows OutOfBag::ask(const Problem& p, const CompactTree& tree,
     if (!counts[i]) out.rows.push_back(static_cast<u32>(i));
   }
   out.leaf.resize(out.rows.size());
-  walks_by_key(p, tree) ? walk_by_key(p, tree, out.rows, out.leaf)
-                        : walk_by_value(p, tree, out.rows, out.leaf);
-  std::vector<u32> number(tree.n_children.size());
-  u32 next = 0;
-  for (std::size_t i = 0; i < number.size(); ++i) number[i] = tree.n_children[i] ? 0 : next++;
-  for (u32& node : out.leaf) node = number[node];
+  walk_rows(p, tree, out.rows, out.leaf);
   out.leaf_values = values_of_leaves(p, tree, kind, width_);
   return out;
 }

@@ -116,25 +116,6 @@ class Children {
     return left;
   }
 
-  // A feature that no longer varies at a node varies nowhere below it. The search sees that too,
-  // so looking now and then is enough, unless features are drawn.
-  void drop_constants(Pending& node) const {
-    if (p_.rows || (p_.params.max_features <= 0 && node.depth % 4)) return;
-    const Block& block = *node.block;
-    std::vector<i32> left;
-    for (i32 f : *node.active) {
-      const FeatureInfo& info = p_.features[f];
-      if (info.store == Store::sorted) {
-        const Entry* e = block.entries[info.slot];
-        if (e[node.begin].rank == e[node.end - 1].rank) continue;
-      }
-      left.push_back(f);
-    }
-    if (left.size() < node.active->size()) {
-      node.active = std::make_shared<const std::vector<i32>>(std::move(left));
-    }
-  }
-
  private:
   // Rate of the second class under the criterion's factors.
   double rate(const NodeList& list, i64 at) const {

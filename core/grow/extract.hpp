@@ -79,7 +79,7 @@ inline std::shared_ptr<Block> extract(const Problem& p, const Block& from, i64 b
       });
       continue;
     }
-    if (info.store == Store::rows) continue;  // see forest/row_block.hpp
+    if (info.store == Store::by_row) continue;  // see grow/gathered_block.hpp
     const Entry* in = from.entries[info.slot];
     Entry* out = block->allocate<Entry>(n);
     i64 count = 0;

@@ -20,9 +20,9 @@ struct Part {
 // Gaps go down every branch with the branch's share of the known weight; `stats` are the node's.
 inline std::vector<Part> share_out(const Problem& p, const Pending& node, const Block& block,
                                    i32 n_branches, const i64* stats, const Scratch& scratch) {
-  const bool wide = scratch.is_wide;
+  const bool many = scratch.has_many;
   auto branch = [&](u32 id) {
-    return wide ? scratch.wide[id] : scratch.side[id] == kUndecided ? -1 : scratch.side[id];
+    return many ? scratch.many[id] : scratch.branch[id] == kUndecided ? -1 : scratch.branch[id];
   };
   std::vector<double> share(n_branches, 0);
   double total = 0;

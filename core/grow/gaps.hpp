@@ -25,15 +25,15 @@ inline GapDecision decide_gaps(const NodeView& view, const Chosen& chosen, Split
   const Problem& p = view.problem;
   GapDecision decision;
   Block& block = view.block;
-  const bool wide = scratch.is_wide;
+  const bool many = scratch.has_many;
   auto undecided = [&](u32 id) {
-    return wide ? scratch.wide[id] < 0 : view.side[id] == kUndecided;
+    return many ? scratch.many[id] < 0 : view.branch[id] == kUndecided;
   };
   auto assign = [&](u32 id, i32 b) {
-    if (wide) {
-      scratch.wide[id] = b;
+    if (many) {
+      scratch.many[id] = b;
     } else {
-      view.side[id] = static_cast<u8>(b);
+      view.branch[id] = static_cast<u8>(b);
     }
   };
   const std::vector<i64>& weight = scratch.marked.weight;
@@ -83,7 +83,7 @@ inline GapDecision decide_gaps(const NodeView& view, const Chosen& chosen, Split
     if (b == kNoBranch) b = split.gap_branch;
     if (b == kGapStop) {
       decision.some_stay = true;
-      b = wide ? split.n_branches : kStays;
+      b = many ? split.n_branches : kStays;
     }
     assign(id, b);
   }

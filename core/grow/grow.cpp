@@ -7,18 +7,11 @@
 
 #include "base/team.hpp"
 #include "grow/ledger.hpp"
-#include "grow/near_block.hpp"
-#include "grow/small_subtree.hpp"
 #include "grow/split_application.hpp"
 #include "grow/split_search.hpp"
 
 namespace treewright {
 namespace {
-
-// Subtrees of these sizes get a block of their own, which lies closer together and then fits the
-// nearest caches.
-constexpr i64 kNearBlock = 65536;
-constexpr i64 kTinyBlock = 1024;
 
 // Smaller nodes are not worth another thread.
 constexpr i64 kLentRows = 256;
@@ -41,9 +34,7 @@ class Grower {
     std::copy(p_.total.begin(), p_.total.end(), list.stats_of(0));
     list[0].n_samples = static_cast<i32>(root.size());
     children_.describe(*root.block, root, list);
-    if (p_.rows && o_.chooser) {
-      small_ = small_subtrees(p_, *root.block, *o_.chooser, growth_.gain_unit);
-    }
+    small_ = growth_.store->small_subtrees(*root.block);
     if (!is_terminal(p_, list, 0, 0)) {
       if (p_.params.max_leaves > 0) {
         best_first(std::move(root), list);
@@ -199,15 +190,7 @@ class Grower {
         report(node.size());
         continue;
       }
-      if (p_.rows) {
-        move_near(p_, node.block, node.begin, node.end, *node.active, scratch);
-      } else {
-        const i64 size = node.size(), all = node.block->n;
-        if ((size <= kNearBlock && all > kNearBlock) ||
-            (size <= kTinyBlock && all > 4 * kTinyBlock)) {
-          localize(node, scratch);
-        }
-      }
+      growth_.store->gather(node, scratch);
       const i64 before = node.size();
       FindLater later;
       const bool may_wait = priced && ledger.n_open() < kKeptNodes &&
@@ -237,20 +220,6 @@ class Grower {
       }
       report(before - open);
     }
-  }
-
-  // Gives a subtree a block of its own: what it gathers lies closer together.
-  void localize(Pending& node, Scratch& scratch) {
-    const Block& from = *node.block;
-    const std::vector<u32> picked(from.ids + node.begin, from.ids + node.end);
-    auto block = extract(p_, from, node.begin, node.end, picked, nullptr, *node.active, scratch);
-    // Nobody else reads the node's part of the old block, which stays for its other nodes.
-    for (Entry* entries : from.entries) {
-      if (entries) drop_pages(entries + node.begin, entries + node.end);
-    }
-    node.block = std::move(block);
-    node.begin = 0;
-    node.end = static_cast<i64>(picked.size());
   }
 
   // Best first: the node whose split gains most is split next, up to max_leaves.

@@ -10,6 +10,7 @@
 #include "base/threads.hpp"
 #include "grow/grow.hpp"
 #include "grow/pending.hpp"
+#include "grow/store.hpp"
 
 namespace treewright {
 
@@ -20,11 +21,13 @@ class Growth {
  public:
   Problem& p;
   const GrowOptions& options;
+  std::unique_ptr<NodeStore> store;
   std::vector<Scratch> buffers;  // one per thread
   double gain_unit = 1;          // turns a candidate's gain into a share of the total
   i64 n_asked = 0;               // nodes that a Python chooser was asked for
 
   Growth(Problem& problem, const GrowOptions& o) : p(problem), options(o) {
+    store = make_store(*this);
     buffers.resize(std::max(1, p.params.n_threads));
     last_poll_ = std::chrono::steady_clock::now();
   }
@@ -57,7 +60,7 @@ class Growth {
 
   NodeView view_of(Pending& node, const i64* stats, Scratch& scratch) {
     Block& block = *node.block;
-    if (scratch.side.size() < static_cast<std::size_t>(block.n)) scratch.side.resize(block.n);
+    if (scratch.branch.size() < static_cast<std::size_t>(block.n)) scratch.branch.resize(block.n);
     NodeView view{p,
                   block,
                   node.begin,
@@ -69,7 +72,7 @@ class Growth {
                   node.path,
                   node.depth,
                   node.tables.empty() ? nullptr : node.tables.data()};
-    view.side = scratch.side.data();
+    view.branch = scratch.branch.data();
     CriterionView& v = view.criterion;
     v.problem = &p;
     v.n_classes = p.targets.n_classes;

@@ -26,8 +26,8 @@ class KeptNode {
         right_(std::move(right)) {
     const i64 n = view.size();
     ids_.assign(source_->ids + view.begin, source_->ids + view.end);
-    side_.resize(n);
-    for (i64 i = 0; i < n; ++i) side_[i] = view.side[ids_[i]];
+    branch_.resize(n);
+    for (i64 i = 0; i < n; ++i) branch_[i] = view.branch[ids_[i]];
     entries_.reserve(static_cast<std::size_t>(n) * view.problem.n_sorted);
     for (const i32 f : *active_) {
       const FeatureInfo& info = view.problem.features[f];
@@ -55,10 +55,10 @@ class KeptNode {
       block.entries[info.slot] = next;
       next += n;
     }
-    if (scratch.side.size() < static_cast<std::size_t>(block.n)) scratch.side.resize(block.n);
-    for (i64 i = 0; i < n; ++i) scratch.side[ids_[i]] = side_[i];
+    if (scratch.branch.size() < static_cast<std::size_t>(block.n)) scratch.branch.resize(block.n);
+    for (i64 i = 0; i < n; ++i) scratch.branch[ids_[i]] = branch_[i];
     NodeView view{p, block, 0, n, stats, {}};
-    view.side = scratch.side.data();
+    view.branch = scratch.branch.data();
     SideTables tables;
     if (!left_.empty()) tables = {left_.data(), right_.data()};
     return find_surrogates(view, primary, *active_, marked_, tables,
@@ -73,7 +73,7 @@ class KeptNode {
   Marked marked_;
   std::vector<i64> left_, right_;
   std::vector<u32> ids_;
-  std::vector<u8> side_;
+  std::vector<u8> branch_;
   std::vector<Entry> entries_;
 };
 

@@ -9,7 +9,7 @@
 #include "data/partition.hpp"
 #include "data/problem.hpp"
 #include "data/route.hpp"
-#include "grow/move_rows.hpp"
+#include "grow/mark_rows.hpp"
 #include "grow/split_builder.hpp"
 #include "grow/surrogate.hpp"
 
@@ -25,7 +25,7 @@ struct Chosen {
 
 class Marker {
  public:
-  Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser), mover_(p, chooser) {}
+  Marker(const Problem& p, Chooser* chooser) : p_(p), chooser_(chooser), rows_(p, chooser) {}
 
   // Builds the Split of a candidate and marks the branch of every instance that it decides.
   void mark(const NodeView& view, const Candidate& c, Split& split, Scratch& scratch) {
@@ -38,18 +38,18 @@ class Marker {
       mark_intervals(view, c, split, scratch);
       return;
     }
-    if (info.store == Store::rows) {
-      mark_rows(view, c, split, scratch);
+    if (info.store == Store::by_row) {
+      rows_.mark(view, c, split, scratch);
       return;
     }
     if (info.store == Store::sorted) {
       const Entry* e = block.entries[info.slot] + view.begin;
       const i64 n = view.size(), known = count_known(e, n);
-      scratch.is_wide = false;
+      scratch.has_many = false;
       const i64 cut = c.kind == CandidateKind::only_gaps ? known : c.cut;
-      for (i64 i = 0; i < cut; ++i) view.side[e[i].id] = 0;
-      for (i64 i = cut; i < known; ++i) view.side[e[i].id] = 1;
-      for (i64 i = known; i < n; ++i) view.side[e[i].id] = kUndecided;
+      for (i64 i = 0; i < cut; ++i) view.branch[e[i].id] = 0;
+      for (i64 i = cut; i < known; ++i) view.branch[e[i].id] = 1;
+      for (i64 i = known; i < n; ++i) view.branch[e[i].id] = kUndecided;
       Marked& marked = scratch.marked;
       marked.reset(2);
       marked.gaps = n - known;
@@ -67,53 +67,7 @@ class Marker {
       if (c.kind == CandidateKind::only_gaps) split.closed = true;
       return;
     }
-    if (!mover_.move_categories(view, c, split, scratch)) mark_groups(view, c, split, scratch);
-  }
-
-  // By the keys of a feature that is kept by row.
-  void mark_rows(const NodeView& view, const Candidate& c, Split& split, Scratch& scratch) {
-    const FeatureInfo& info = p_.features[c.feature];
-    const RowFeature& feature = p_.rows->features[info.slot];
-    const bool only_gaps = c.kind == CandidateKind::only_gaps;
-    const i32 last = only_gaps ? kGapKey - 1 : static_cast<i32>(c.cut);
-    Marked& marked = scratch.marked;
-    marked.reset(2);
-    scratch.is_wide = false;
-    NextToCut next;
-    if (info.has_gaps || p_.params.gaps == GapPolicy::surrogate) {
-      mark_by_key(view, info.slot, last, next, marked);
-    } else {
-      mover_.move_rows(view, c, feature, info.slot, last, next, scratch);
-    }
-    split.kind = SplitKind::breaks;
-    double cut = c.threshold;
-    if (only_gaps) {
-      cut = kInf;
-      split.closed = true;
-    } else if (!p_.params.random_cut) {
-      cut = key_break(p_, c.feature, next);
-    }
-    split.breaks.assign(1, cut);
-  }
-
-  // Marks each instance by its key.
-  void mark_by_key(const NodeView& view, i32 slot, i32 last, NextToCut& next,
-                   Marked& marked) const {
-    const TargetArrays& target = view.block.target;
-    for (i64 i = view.begin; i < view.end; ++i) {
-      const u32 id = view.block.ids[i];
-      const i32 key = p_.rows->key(view.block.rows, id, slot);
-      if (key == kGapKey) {
-        view.side[id] = kUndecided;
-        ++marked.gaps;
-        continue;
-      }
-      const bool right = key > last;
-      view.side[id] = right;
-      next.see(key, right);
-      ++marked.count[right];
-      marked.weight[right] += instance_weight(target, id);
-    }
+    if (!rows_.move_categories(view, c, split, scratch)) mark_groups(view, c, split, scratch);
   }
 
   // A branch per interval; a coded feature has its values in scratch.groups.
@@ -185,8 +139,8 @@ class Marker {
       of_code.assign(info.n_codes, 0);
       for (i32 i = 0; i < n; ++i) of_code[g.code[i]] = branch[i];
     }
-    const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
-    if (wide) scratch.wide.assign(block.n, -1);
+    const bool many = scratch.has_many = split.n_branches > kMaxByteBranches;
+    if (many) scratch.many.assign(block.n, -1);
     with_code_type(info.code_bytes, [&](auto code) {
       for (i64 i = view.begin; i < view.end; ++i) {
         const u32 id = block.ids[i];
@@ -197,10 +151,10 @@ class Marker {
                   ? of_code[value]
                   : branch[std::lower_bound(g.code.begin(), g.code.end(), value) - g.code.begin()];
         }
-        if (wide) {
-          scratch.wide[id] = b;
+        if (many) {
+          scratch.many[id] = b;
         } else {
-          view.side[id] = b < 0 ? kUndecided : static_cast<u8>(b);
+          view.branch[id] = b < 0 ? kUndecided : static_cast<u8>(b);
         }
       }
     });
@@ -240,7 +194,7 @@ class Marker {
       const double value = *reinterpret_cast<const Value*>(column.at(view.block.row(id)));
       const bool is_gap = value != value;
       const u8 branch = (split.closed ? value > at : value >= at) != split.reversed;
-      view.side[id] = is_gap ? kUndecided : branch;
+      view.branch[id] = is_gap ? kUndecided : branch;
       marked.gaps += is_gap;
       marked.count[1] += branch & !is_gap;
     }
@@ -251,13 +205,13 @@ class Marker {
     marked.weight.assign(2, 0);
     for (i64 i = view.begin; i < view.end; ++i) {
       const u32 id = view.block.ids[i];
-      if (view.side[id] != kUndecided) marked.weight[view.side[id]] += weight[id];
+      if (view.branch[id] != kUndecided) marked.weight[view.branch[id]] += weight[id];
     }
   }
 
   void mark_external(const NodeView& view, const Split& split, Scratch& scratch) {
-    const bool wide = scratch.is_wide = split.n_branches > kMaxNarrowBranches;
-    if (wide) scratch.wide.assign(view.block.n, -1);
+    const bool many = scratch.has_many = split.n_branches > kMaxByteBranches;
+    if (many) scratch.many.assign(view.block.n, -1);
     Marked& marked = scratch.marked;
     marked.reset(split.n_branches);
     if (split.kind == SplitKind::breaks && split.n_branches == 2 && split.breaks.size() == 1) {
@@ -274,10 +228,10 @@ class Marker {
         ++marked.count[b];
         marked.weight[b] += instance_weight(view.block.target, id);
       }
-      if (wide) {
-        scratch.wide[id] = b;
+      if (many) {
+        scratch.many[id] = b;
       } else {
-        view.side[id] = b == kNoBranch ? kUndecided : static_cast<u8>(b);
+        view.branch[id] = b == kNoBranch ? kUndecided : static_cast<u8>(b);
       }
     }
   }
@@ -285,7 +239,7 @@ class Marker {
  private:
   const Problem& p_;
   Chooser* chooser_;
-  Mover mover_;
+  RowMarker rows_;
 };
 
 }  // namespace treewright

@@ -14,7 +14,7 @@
 
 namespace treewright {
 
-// Of up to 64 rows per word.
+// A small subtree has up to 64 rows per word of its sets.
 template <int Words>
 class SmallNode {
  public:
@@ -22,7 +22,7 @@ class SmallNode {
   static_assert(kMaxRows <= kMaxShortRows);
   using Rows = Bits<Words>;
 
-  explicit SmallNode(const Problem& p) : p_(p), is_short_(p.rows->has_short_keys()) {
+  explicit SmallNode(const Problem& p) : p_(p), is_short_(p.matrix->has_short_keys()) {
     // Between the two limits the growth loop sorts, or looks into bins where every cut counts.
     if (!is_short_ || p.exact_rows) max_rows_ = std::min(kMaxRows, kMaxPairs);
     if (!is_short_) max_weight_ = 255;  // sums are bytes
@@ -48,14 +48,14 @@ class SmallNode {
     }
     for (i64 i = 0; i < n; ++i) {
       const u32 id = id_[i];
-      place_of_[i] = block.rows.key_place(id);
+      place_of_[i] = block.cells.key_place(id);
       label_[i] = static_cast<u8>(block.target.label[id]);
       count_[i] = block.target.count[id];
       token_[i] = token(count_[i], label_[i] > 0);
       class_token_[i] = u64{count_[i]} << label_[i] % 8 * 8;
     }
-    bits_.resize(block.rows.bit_step * kMaxRows);
-    is_read_.assign(block.rows.bit_step, 0);
+    bits_.resize(block.cells.bit_step * kMaxRows);
+    is_read_.assign(block.cells.bit_step, 0);
     return Rows::first(n);
   }
 
@@ -86,12 +86,12 @@ class SmallNode {
 
   // The best cut of a feature that is kept by row and has no gaps.
   Cut best_cut(i32 slot) {
-    if (block_->rows.is_bit(slot)) return bit_cut(slot);
+    if (block_->cells.is_bit(slot)) return bit_cut(slot);
     if (is_pair()) return pair_cut(key(0, slot), key(1, slot));
     if (is_short_) return short_cut(slot);
     if (!has_tokens_) make_tokens();
     PairCuts pairs(s_, n_, words_, top_);
-    auto keys = [this, of_slot = block_->rows.key_data + slot](i64 i) {
+    auto keys = [this, of_slot = block_->cells.key_data + slot](i64 i) {
       return of_slot[place_of_[row_[i]]];
     };
     if (n_classes_ == 2) {
@@ -107,12 +107,12 @@ class SmallNode {
 
   // The rows above a cut, and the keys next to it.
   Rows rows_above(i32 slot, i32 last, NextToCut& next) {
-    if (block_->rows.is_bit(slot)) {
-      const std::vector<i32>& ends = p_.rows->features[slot].bin_end;
+    if (block_->cells.is_bit(slot)) {
+      const std::vector<i32>& ends = p_.matrix->features[slot].bin_end;
       next = {ends[0], ends[1]};
       return rows_ & bit_column(slot);
     }
-    const RowCells& cells = block_->rows;
+    const RowCells& cells = block_->cells;
     return is_short_ ? rows_above(cells.short_data + slot, last, next)
                      : rows_above(cells.key_data + slot, last, next);
   }
@@ -170,7 +170,6 @@ class SmallNode {
     for (i32 k = 0; k < p_.n_stats; ++k) sum.weight += sum.stats[k];
     return sum;
   }
-  u32 id(int row) const { return id_[row]; }  // of the subtree
   i32 size() const { return static_cast<i32>(n_); }
   i32 weight() const { return static_cast<i32>(totals_.all); }
 
@@ -213,7 +212,7 @@ class SmallNode {
   // The key of the i-th row of the node.
   i32 key(i64 i, i32 slot) const {
     const i64 at = place_of_[row_[i]] + slot;
-    return block_->rows.short_data ? block_->rows.short_data[at] : block_->rows.key_data[at];
+    return block_->cells.short_data ? block_->cells.short_data[at] : block_->cells.key_data[at];
   }
 
   // A row's count in one half, and in the other if it is of the second class.
@@ -240,7 +239,7 @@ class SmallNode {
 
   // The rows of the subtree that have the larger value of a binary feature.
   Rows bit_column(i32 slot) {
-    const RowCells& cells = block_->rows;
+    const RowCells& cells = block_->cells;
     const i64 bit = slot - cells.key_step, w = bit / 64;
     u64* words = bits_.data() + w * kMaxRows;
     const i64 n_words = n_all_ > kFew ? (n_all_ + 63) / 64 * 64 : 0;  // to be turned
@@ -263,24 +262,24 @@ class SmallNode {
     if (cut.constant) return cut;
     // What the side with fewer rows holds.
     const bool is_left = 2 * right.count() > n_;
-    i32 of_class[kMaxByteClasses], side[kMaxByteClasses], weight = 0;
+    i32 of_class[kMaxByteClasses], held[kMaxByteClasses], weight = 0;
     add_classes(is_left ? rows_.without(right) : right, of_class);
     for (i32 k = 0; k < p_.n_stats; ++k) {
       weight += of_class[k];
       // Those that are not left weigh nothing, and the place of a later one is the same.
-      side[place_[k]] = of_class[k];
+      held[place_[k]] = of_class[k];
     }
     const double w = weight, rest = totals_.all - w;
     cut.found = true;
-    cut.key = p_.rows->features[slot].bin_end[0];
+    cut.key = p_.matrix->features[slot].bin_end[0];
     if (n_classes_ == 2) {
-      const double d = totals_.all * side[1] - w * s_.pair_totals[1];
+      const double d = totals_.all * held[1] - w * s_.pair_totals[1];
       cut.gain = two_classes().gain(d * d / (w * rest));
       return cut;
     }
     double squares = 0, others = 0;
     for (i32 k = 0; k < n_classes_; ++k) {
-      const double here = side[k], other = s_.pair_totals[k] - here;
+      const double here = held[k], other = s_.pair_totals[k] - here;
       squares += here * here;
       others += other * other;
     }
@@ -298,11 +297,11 @@ class SmallNode {
       s_.score.resize(kMaxRows + kRoom);
       has_tokens_ = true;
     }
-    const RowCells& cells = block_->rows;
+    const RowCells& cells = block_->cells;
     if (n_ > kMaxPairs && n_classes_ == 2) {
       for (i64 i = 0; i < n_; ++i) short_key_[i] = cells.bins(id_[row_[i]])[slot];
       Cut cut = scored_cut();
-      cut.key = p_.rows->features[slot].bin_end[cut.key];
+      cut.key = p_.matrix->features[slot].bin_end[cut.key];
       if (cut.found) return cut;
     }
     for (i64 i = 0; i < n_; ++i) short_key_[i] = cells.short_data[place_of_[row_[i]] + slot];
@@ -375,7 +374,7 @@ class SmallNode {
   Rows up_to_class_[kMaxByteClasses];  // rows are sorted by class where keys are short
   std::vector<u64> bits_;              // words of rows, or of features
   std::vector<u8> is_read_;
-  // The node's.
+  // Of the node that was entered last.
   Rows rows_;
   const i64* stats_ = nullptr;
   i64 n_ = 0, words_ = 0;

@@ -24,12 +24,6 @@ struct SubtreeRoot {
   i32 depth;
 };
 
-// Stands where nothing is below.
-struct Nothing {
-  Nothing(const Problem&, double) {}
-  void grow(const SubtreeRoot&, NodeList&) {}
-};
-
 // Subtrees of up to 64 rows per word.
 template <int Words>
 class RowsAsBits {
@@ -42,14 +36,12 @@ class RowsAsBits {
         gain_unit_(gain_unit),
         node_(p),
         n_words_(FeatureBits::n_words(p.n_features())),
-        feature_(p.n_features()),
-        below_(p, gain_unit) {}
+        feature_(p.n_features()) {}
 
   bool takes(i64 n_rows, i64 weight) const { return node_.takes(n_rows, weight); }
 
   // The subtree of a node with some rows of a block.
   void grow(const SubtreeRoot& root, NodeList& list) {
-    if (Words > 1 && root.n_rows <= kNextRows) return below_.grow(root, list);
     constant_.assign(root.constant, root.constant + n_words_);
     const Rows rows = node_.load(*root.block, root.ids, root.n_rows);
     stack_.push_back({rows, root.path, root.record, root.depth, 0, root.n_varying});
@@ -57,15 +49,6 @@ class RowsAsBits {
       const Open open = stack_.back();
       stack_.pop_back();
       constant_.resize(open.constant + n_words_);  // those that wait have bits made before
-      if (Words > 1 && open.rows.count() <= kNextRows) {
-        u32 ids[kNextRows];
-        i64 n = 0;
-        open.rows.each([&](int i) { ids[n++] = node_.id(i); });
-        below_.grow({root.block, ids, n, constant_.data() + open.constant, open.n_varying,
-                     open.path, open.record, open.depth},
-                    list);
-        continue;
-      }
       node_.enter(open.rows, list.stats_of(open.record));
       if (choose(open)) apply(open, list);
     }
@@ -109,7 +92,7 @@ class RowsAsBits {
   void score(i32 f) {
     const FeatureInfo& info = p_.features[f];
     Candidate found;
-    if (info.store == Store::rows) {
+    if (info.store == Store::by_row) {
       const Cut cut = node_.best_cut(info.slot);
       if (cut.constant) found_constant_.push_back(f);
       if (!cut.found) return;
@@ -130,7 +113,7 @@ class RowsAsBits {
     split_.n_branches = 2;
     split_.gain = best_.gain * gain_unit_;
     const FeatureInfo& info = p_.features[best_.feature];
-    if (info.store == Store::rows) {
+    if (info.store == Store::by_row) {
       right = cut_rows(info.slot);
     } else {
       right = cut_categories(info);
@@ -222,9 +205,6 @@ class RowsAsBits {
   Split split_;
   typename Node::Categories categories_[2], *seen_ = categories_, *best_seen_ = categories_ + 1;
   u8 branch_[256] = {};
-  // Of nodes for which fewer words are enough: most of them, and one word takes half of the time.
-  static constexpr i64 kNextRows = 64;
-  std::conditional_t<(Words > 1), RowsAsBits<1>, Nothing> below_;
 };
 
 template <int Words>
@@ -251,7 +231,7 @@ class Subtrees : public SmallSubtree {
 // Whether the searches that a small node needs are there.
 bool can_grow(const Problem& p, const Block& root, const Chooser& chooser) {
   const Params& q = p.params;
-  if (!p.rows || !p.is_classification() || !chooser.is_gini() || !root.target.count) return false;
+  if (!p.is_classification() || !chooser.is_gini() || !root.target.count) return false;
   if (!p.targets.split_factor.empty() || p.targets.n_classes > kMaxByteClasses) return false;
   if (q.min_leaf > 1 || q.min_weight_leaf > 0 || q.leaf_price >= 0 || !q.monotonic.empty())
     return false;
@@ -259,9 +239,9 @@ bool can_grow(const Problem& p, const Block& root, const Chooser& chooser) {
   if (q.gaps != GapPolicy::learned && q.gaps != GapPolicy::majority) return false;
   for (i32 f = 0; f < p.n_features(); ++f) {
     const FeatureInfo& info = p.features[f];
-    if (info.store == Store::rows ? info.has_gaps
-                                  : p.targets.n_classes != 2 || info.code_bytes != 1 ||
-                                        p.columns[f].multiway || p.columns[f].ordered) {
+    if (info.store == Store::by_row ? info.has_gaps
+                                    : p.targets.n_classes != 2 || info.code_bytes != 1 ||
+                                          p.columns[f].multiway || p.columns[f].ordered) {
       return false;
     }
   }

@@ -53,12 +53,12 @@ class SplitApplication {
     if (gaps.fractional) {
       apply_fractional(node, split, list, scratch, children);
     } else {
-      apply_plain(node, split, gaps, list, shared, scratch, children, later);
+      apply_whole(node, split, gaps, list, shared, scratch, children, later);
     }
   }
 
  private:
-  void apply_plain(Pending& node, const Split& split, const GapDecision& gaps, NodeList& list,
+  void apply_whole(Pending& node, const Split& split, const GapDecision& gaps, NodeList& list,
                    bool shared, Scratch& scratch, std::vector<Pending>& children,
                    FindLater* later) {
     Block& block = *node.block;
@@ -66,8 +66,8 @@ class SplitApplication {
     Branches branches;
     branches.n = split.n_branches;
     branches.some_stay = gaps.some_stay;
-    branches.narrow = scratch.side.data();
-    if (scratch.is_wide) branches.wide = scratch.wide.data();
+    branches.bytes = scratch.branch.data();
+    if (scratch.has_many) branches.words = scratch.many.data();
     u32* ids = block.ids + node.begin;
     std::vector<i64>& sizes = scratch.sizes;
     sizes.assign(split.n_branches + 1, 0);
@@ -78,7 +78,7 @@ class SplitApplication {
     }
     const bool two = split.n_branches == 2 && !gaps.some_stay;
     if (two && !scratch.marked.moved) {
-      partition_two(ids, n, branches.narrow, true, true, scratch.bytes);
+      partition_two(ids, n, branches.bytes, true, true, scratch.bytes);
     } else if (!two) {
       partition_many(ids, n, branches, sizes, scratch.bytes);
     }
@@ -125,7 +125,7 @@ class SplitApplication {
       kids[b].block = node.block;
       kids[b].active = below;
       if (!tables_.pay(kids[b].size())) kids[b].tables = {};
-      children_.drop_constants(kids[b]);
+      g_.store->drop_constants(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       if (end++ != start + b) children[end - 1] = std::move(kids[b]);
     }
@@ -167,7 +167,7 @@ class SplitApplication {
     g_.for_each(static_cast<i64>(move.size()), n, shared, scratch, [&](i64 i, Scratch& s) {
       Entry* entries = block.entries[p_.features[move[i]].slot] + node.begin;
       if (two) {
-        partition_two(entries, n, branches.narrow, keep[0], keep[1], s.bytes);
+        partition_two(entries, n, branches.bytes, keep[0], keep[1], s.bytes);
       } else {
         partition_many(entries, n, branches, sizes, s.bytes);
       }
@@ -208,7 +208,7 @@ class SplitApplication {
     for (const Pending& kid : kids) children_.clip(kid, list);
     for (i32 b = 0; b < split.n_branches; ++b) {
       if (!kids[b].block || is_terminal(p_, list, first + b, node.depth + 1)) continue;
-      children_.drop_constants(kids[b]);
+      g_.store->drop_constants(kids[b]);
       if (!o_.ask && kids[b].active->empty()) continue;
       children.push_back(std::move(kids[b]));
     }

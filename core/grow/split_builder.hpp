@@ -57,7 +57,7 @@ inline double coded_break(const Problem& p, i32 feature, u32 below, u32 above) {
 
 // A break of a feature that is kept by row.
 inline double key_break(const Problem& p, i32 f, const NextToCut& next) {
-  const RowFeature& feature = p.rows->features[p.features[f].slot];
+  const RowFeature& feature = p.matrix->features[p.features[f].slot];
   if (feature.kind == RowFeature::Keys::codes) {
     return coded_break(p, f, static_cast<u32>(next.below), static_cast<u32>(next.above));
   }

@@ -14,9 +14,9 @@ struct PrimaryDirection {
   i64 weight[2] = {0, 0};
   i64 count[2] = {0, 0};
 
-  void add(u8 side, i64 w) {
-    weight[side] += w;
-    ++count[side];
+  void add(u8 branch, i64 w) {
+    weight[branch] += w;
+    ++count[branch];
   }
   void add(const PrimaryDirection& other) {
     for (int d = 0; d < 2; ++d) {
@@ -34,8 +34,8 @@ class SurrogateScan {
  public:
   explicit SurrogateScan(const PrimaryDirection& all) : all_(all), n_(all.n()) {}
 
-  void add(u8 side, i64 weight) {
-    lead_ += side ? -weight : weight;
+  void add(u8 branch, i64 weight) {
+    lead_ += branch ? -weight : weight;
     ++count_;
   }
   void add(const PrimaryDirection& sent) {
@@ -91,7 +91,7 @@ class SurrogateSearch {
 
   bool sorted() {
     const Entry* entries = node_.block.entries[node_.problem.features[feature_].slot];
-    const u8* side = node_.side;
+    const u8* branch = node_.branch;
     const TargetArrays& target = node_.block.target;
     i64 known_end = node_.end;
     while (known_end > node_.begin && entries[known_end - 1].rank == kGap) --known_end;
@@ -100,7 +100,7 @@ class SurrogateSearch {
     } else {
       for (i64 i = node_.begin; i < known_end; ++i) {
         const u32 id = entries[i].id;
-        if (side[id] <= 1) known.add(side[id], instance_weight(target, id));
+        if (branch[id] <= 1) known.add(branch[id], instance_weight(target, id));
       }
     }
     SurrogateScan scan(known);
@@ -108,7 +108,7 @@ class SurrogateSearch {
     for (i64 i = node_.begin; i < known_end; ++i) {
       const Entry& entry = entries[i];
       if (i > node_.begin && entries[i - 1].rank != entry.rank && scan.offer()) cut = i;
-      if (side[entry.id] <= 1) scan.add(side[entry.id], instance_weight(target, entry.id));
+      if (branch[entry.id] <= 1) scan.add(branch[entry.id], instance_weight(target, entry.id));
     }
     if (cut > node_.begin) {
       split.breaks.assign(1, sorted_break(node_, feature_, entries[cut - 1], entries[cut]));
@@ -162,12 +162,12 @@ class SurrogateSearch {
     cells.reserve(info.n_codes);
     for (u32 c = 0; c < info.n_codes; ++c) {
       Cell cell{c, true, {}};
-      int side = 0;
+      int branch = 0;
       for (const i64* tables : {sides_.left, sides_.right}) {
         const TableRow row(p, tables + info.table * width, width, c);
-        cell.sent.count[side] = row.count();
-        cell.sent.weight[side] = p.weight_of(row.stats());
-        ++side;
+        cell.sent.count[branch] = row.count();
+        cell.sent.weight[branch] = p.weight_of(row.stats());
+        ++branch;
       }
       if (cell.sent.n()) cells.push_back(cell);
     }
@@ -176,12 +176,13 @@ class SurrogateSearch {
 
   template <class Code>
   std::vector<Cell> counted_cells(const FeatureInfo& info) const {
-    const u8* side = node_.side;
+    const u8* branch = node_.branch;
     scratch_.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * 3);
     const i64* count = scratch_.dense.data();
     count_pairs<Code>(
         node_.block, node_.begin, node_.end, info, 3,
-        [side](u32 id) { return side[id] <= 1 ? side[id] : 2; }, scratch_.dense.data(), scratch_);
+        [branch](u32 id) { return branch[id] <= 1 ? branch[id] : 2; }, scratch_.dense.data(),
+        scratch_);
     std::vector<Cell> cells;
     cells.reserve(std::min<u64>(info.n_codes, node_.size()));
     for (u32 c = 0; c < info.n_codes; ++c, count += 3) {
@@ -211,7 +212,7 @@ class SurrogateSearch {
   template <class Code, class CellOf>
   void each_known(const FeatureInfo& info, CellOf&& cell_of) const {
     const u8* codes = node_.block.codes[info.slot];
-    const u8* side = node_.side;
+    const u8* branch = node_.branch;
     for (i64 i = node_.begin; i < node_.end; ++i) {
       const u32 id = node_.block.ids[i];
       const u32 c = read_code<Code>(codes, id);
@@ -219,7 +220,7 @@ class SurrogateSearch {
       Cell& cell = cell_of(c);
       cell.code = c;
       cell.is_seen = true;
-      if (side[id] <= 1) cell.sent.add(side[id], instance_weight(node_.block.target, id));
+      if (branch[id] <= 1) cell.sent.add(branch[id], instance_weight(node_.block.target, id));
     }
   }
 

@@ -22,7 +22,7 @@ struct SideTables {
 
 using OnEach = Callable<void(i64, OnIndex)>;
 
-// The best surrogates of a node whose primary split has marked node.side (kUndecided for gaps).
+// The best surrogates of a node whose primary split has marked node.branch (kUndecided for gaps).
 // each(n, f) calls f(i, scratch) for every i below n, perhaps on several threads.
 std::vector<Surrogate> find_surrogates(const NodeView& node, i32 primary,
                                        const std::vector<i32>& active, const Marked& marked,

@@ -142,8 +142,7 @@ double Pass::total() const {
 }
 
 double Pass::gcv(double rss, i32 n_terms) const {
-  const double price =
-      options_.penalty < 0 ? 0 : n_terms + options_.penalty * (n_terms - 1) / 2;
+  const double price = options_.penalty < 0 ? 0 : n_terms + options_.penalty * (n_terms - 1) / 2;
   if (price >= n_) return kInf;
   return rss / (n_ * (1 - price / n_) * (1 - price / n_));
 }
@@ -277,7 +276,8 @@ bool Pass::add(const Choice& choice) {
   const double before = out_.rss.back(), whole = out_.rss.front();
   const i32 n_terms = basis_.size() + (choice.is_pair ? 2 : 1);
   const double after = std::max(0.0, before - choice.gain);
-  if (gcv(after, n_terms) > (1 - kLowestGrsq) * gcv(whole, 1)) return out_.end = End::low_grsq, false;
+  if (gcv(after, n_terms) > (1 - kLowestGrsq) * gcv(whole, 1))
+    return out_.end = End::low_grsq, false;
   if (choice.gain < options_.thresh * whole) return out_.end = End::small_gain, false;
 
   const i32 degree = static_cast<i32>(used_[task.term].size()) + 1;

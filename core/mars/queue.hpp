@@ -1,10 +1,11 @@
 // The parents in the order in which they are tried: Friedman's Fast MARS (1993).
 //
 // A parent's rank by what it gained when it was last tried grows by fast_beta for every slot since
-// then; those of least aged rank come first, and only fast_k of them are tried. Entries are numbered
-// as earth numbers them: entry i is the term in slot i. A step adds two entries if it looked for
-// pairs and one otherwise, though it always takes two slots, so a term whose slot lies beyond the
-// entries waits until the queue has grown that long, and an entry whose slot is empty is passed over.
+// then; those of least aged rank come first, and only fast_k of them are tried. Entries are
+// numbered as earth numbers them: entry i is the term in slot i. A step adds two entries if it
+// looked for pairs and one otherwise, though it always takes two slots, so a term whose slot lies
+// beyond the entries waits until the queue has grown that long, and an entry whose slot is empty is
+// passed over.
 #pragma once
 
 #include <algorithm>

@@ -12,8 +12,7 @@ struct Totals {
 };
 
 // Products of the hinges of all knots, and of the feature (in totals), with four columns.
-TREEWRIGHT_WIDE void scan(const Run& run, const double* columns, double* products,
-                          Totals& totals) {
+TREEWRIGHT_WIDE void scan(const Run& run, const double* columns, double* products, Totals& totals) {
   Lanes sum = {}, hinge = {}, total = {};
   const i32* row = run.rows.data();
   const double *b = run.b.data(), *x = run.x.data();
@@ -83,8 +82,7 @@ void take(Known& known, const double* products, int lane, double total) {
 
 // Gains of the knots from the products with the residuals of all responses.
 Found score(const Known& known, const Run& run, const std::vector<double>& products,
-            const std::vector<Totals>& totals, i32 first_lane, i32 n_responses,
-            double tolerance) {
+            const std::vector<Totals>& totals, i32 first_lane, i32 n_responses, double tolerance) {
   Found found;
   const i64 n_knots = static_cast<i64>(known.outside.size());
   const double outside = known.feature_outside;
@@ -119,11 +117,10 @@ Found score(const Known& known, const Run& run, const std::vector<double>& produ
 
 }  // namespace
 
-Spans spans(const Options& options, i32 n_features, double n, double support,
-            bool is_interaction) {
+Spans spans(const Options& options, i32 n_features, double n, double support, bool is_interaction) {
   Spans s;
-  double end = options.endspan > 0 ? options.endspan
-                                   : std::floor(kLog2Of20Plus3 + std::log2(n_features));
+  double end =
+      options.endspan > 0 ? options.endspan : std::floor(kLog2Of20Plus3 + std::log2(n_features));
   if (is_interaction) end += std::floor(options.adjust_endspan * end + 0.5);
   s.end = std::max(1.0, std::min(end, std::floor(n / 2) - 1));
   if (options.minspan < 0) {

@@ -17,8 +17,8 @@ namespace treewright::mars {
 // A knot must leave this share of its hinge outside the basis: a hundredth in the first steps.
 constexpr double kTolerance = 0.01, kLateTolerance = 1e-5;
 constexpr i32 kLateSlot = 14;
-// A feature is in the span of the basis if no more than this share of it is outside. (earth asks for
-// a squared length of 0.01 instead, so that its models depend on the unit of a column.)
+// A feature is in the span of the basis if no more than this share of it is outside. (earth asks
+// for a squared length of 0.01 instead, so that its models depend on the unit of a column.)
 constexpr double kSpanned = 1e-7;
 
 // A column of the data: centred and scaled values, and the rows from the largest value down.

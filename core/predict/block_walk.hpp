@@ -7,9 +7,9 @@
 //
 // Every row passes the upper part of a tree (upper_part.hpp). Below, rows are sorted by the subtree
 // they come to, and subtrees lie one after the other: each is fetched shortly before its rows need
-// it and stays near until they are through. (Trees of 50 000 nodes whose lines came from memory one
-// by one took twice as long.) Subtrees of like depth come together, so that rows take as many steps
-// at once as most of them need.
+// it and stays in the cache until they are through. (Trees of 50 000 nodes whose lines came from
+// memory one by one took twice as long.) Subtrees of like depth come together, so that rows take as
+// many steps at once as most of them need.
 #pragma once
 
 #include <algorithm>

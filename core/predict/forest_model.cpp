@@ -30,7 +30,7 @@ void round_down(double cut, float& out) {
   }
 }
 
-// A tree of fewer nodes is near as a whole; its rows are not sorted.
+// A tree of fewer nodes fits the cache as a whole; its rows are not sorted.
 constexpr i64 kSmallTree = 2048;
 
 // Steps that three quarters of the leaves of a subtree need, but not very many: the rows that are

@@ -152,6 +152,43 @@ class Predictor {
     return nb::make_tuple(indptr, indices);
   }
 
+  // Every end of every row, as (indptr, nodes, shares); most rows have one, with a share of 1.
+  nb::tuple ends(nb::handle rows, int n_threads) const {
+    const Input input = read(rows, n_threads);
+    const double extra = router_.max_path;
+    const std::int32_t rows_per_piece = piece_rows(router_, extra);
+    std::vector<std::vector<Division::Part>> found(input.n_rows / rows_per_piece + 1);
+    auto indptr = allocate(std::int64_t{}, input.n_rows + 1);
+    indptr.data()[0] = 0;
+    run(router_, input, n_threads, extra,
+        [&, length = indptr.data() + 1](std::int64_t start, std::int32_t count,
+                                        const std::int32_t* end, const auto& block) {
+          Division division;
+          auto& parts = found[start / rows_per_piece];
+          for (std::int32_t i = 0; i < count; ++i) {
+            const std::size_t before = parts.size();
+            if (end[i] >= 0) {
+              parts.push_back({end[i], 1.0});
+            } else {
+              division.descend(router_, ~end[i], block[i]);
+              parts.insert(parts.end(), division.ends.begin(), division.ends.end());
+            }
+            length[start + i] = static_cast<std::int64_t>(parts.size() - before);
+          }
+        });
+    for (std::int64_t i = 0; i < input.n_rows; ++i) indptr.data()[i + 1] += indptr.data()[i];
+    auto nodes = allocate(std::int32_t{}, indptr.data()[input.n_rows]);
+    auto shares = allocate(double{}, indptr.data()[input.n_rows]);
+    std::int64_t at = 0;
+    for (const auto& parts : found) {
+      for (const Division::Part& part : parts) {
+        nodes.data()[at] = part.node;
+        shares.data()[at++] = part.share;
+      }
+    }
+    return nb::make_tuple(indptr, nodes, shares);
+  }
+
   // For each row and each of the ascending alphas the first node on the row's path that has
   // collapsed (node_alpha <= alpha), or where the path ends.
   auto reach(nb::handle rows, const Vector<double>& node_alpha, const Vector<double>& alphas,
@@ -274,6 +311,7 @@ void bind_predict(nb::module_& m) {
       .def("values", &Predictor::values, nb::arg("rows"), nb::arg("node_values").noconvert(),
            nb::arg("n_threads") = 1)
       .def("path", &Predictor::path, nb::arg("rows"), nb::arg("n_threads") = 1)
+      .def("ends", &Predictor::ends, nb::arg("rows"), nb::arg("n_threads") = 1)
       .def("reach", &Predictor::reach, nb::arg("rows"), nb::arg("node_alpha").noconvert(),
            nb::arg("alphas").noconvert(), nb::arg("n_threads") = 1)
       .def_prop_ro("n_nodes", [](const Predictor& self) { return self.router().n_nodes(); })

@@ -58,7 +58,7 @@ __attribute__((always_inline)) inline Eight way_from(const Test* tests, i64 at) 
 }  // namespace
 
 // Of every 32 rows, each eighth of the columns has every fourth, which is how pass_top wants them.
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void turn_keys(const u32* keys, i64 width, i64 n_rows, i64 n_features, i32* columns) {
   for (i64 i = 0; i < n_rows; i += 32) {
     for (i64 part = 0; part < 4; ++part) {
@@ -70,7 +70,7 @@ void turn_keys(const u32* keys, i64 width, i64 n_rows, i64 n_features, i32* colu
   }
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void pass_top(const FloatNode* heap, const i32* columns, i64 n_rows, u8* place) {
   Test tests[kTopEnd];
   for (int t = 1; t < kTopEnd; ++t) {

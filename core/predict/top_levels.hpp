@@ -9,7 +9,7 @@
 namespace treewright {
 
 constexpr int kTopLevels = 4, kTopEnd = 1 << kTopLevels;
-constexpr i64 kTopRows = 256;     // whose columns stay near
+constexpr i64 kTopRows = 256;     // whose columns stay in the cache
 constexpr i64 kTopFeatures = 64;  // more would not
 
 // Columns of the keys of up to kTopRows rows, which stand `width` apart: signed integers of the

@@ -208,6 +208,20 @@ class Pruner {
     }
   }
 
+  // Notes what takes the place of the subtree at a frame's node.
+  void note(const Frame& frame, bool raised, double after) {
+    i64 leaves = 0;
+    std::vector<i32> stack{frame.node};
+    while (!stack.empty()) {
+      const Node& node = nodes_[stack.back()];
+      stack.pop_back();
+      leaves += !node.n_children;
+      for (i32 b = 0; b < node.n_children; ++b) stack.push_back(node.first_child + b);
+    }
+    cuts_.push_back(
+        {frame.node, raised, frame.range.n, weight_of(frame.node), frame.below, after, leaves});
+  }
+
   double weight_of(i32 node) {
     const i64* counts = counts_of(node);
     return static_cast<double>(std::accumulate(counts, counts + t_.n_classes, i64{0})) * unit_;
@@ -319,11 +333,13 @@ class Pruner {
     const double branch = may_raise(frame) ? errors_below(frame.largest, frame.range, enough)
                                            : std::numeric_limits<double>::max();
     if (no_worse(leaf, branch) && no_worse(leaf, frame.below)) {
+      note(frame, false, leaf);
       node.n_children = 0;
       node.errors = leaf;
       return true;
     }
     if (no_worse(branch, frame.below)) {
+      note(frame, true, branch);
       const Node& raised = nodes_[frame.largest];
       node.source = raised.source;
       node.first_child = raised.first_child;
@@ -339,6 +355,7 @@ class Pruner {
 
   PrunedTree assemble() {
     PrunedTree out;
+    out.cuts = std::move(cuts_);
     std::vector<i32> order{0}, stack{0};
     auto emit = [&](i32 old) {
       const Node& node = nodes_[old];
@@ -365,6 +382,7 @@ class Pruner {
       }
       for (i32 b = node.n_children; b-- > 0;) stack.push_back(first + b);
     }
+    out.place = std::move(order);
     return out;
   }
 
@@ -378,6 +396,7 @@ class Pruner {
   std::vector<Node> nodes_;
   std::vector<i64> counts_;
   std::vector<Item> all_;
+  std::vector<NodeCut> cuts_;
   i64 work_ = 0;
 };
 

@@ -60,6 +60,16 @@ struct Prunable {
   i32 n_classes = 0;
 };
 
+// What pruning did to one node, in the order in which it was done.
+struct NodeCut {
+  i32 node;     // of the tree that was pruned, or one grown again, counted on from there
+  bool raised;  // its largest branch took its place; otherwise it became a leaf
+  i64 n_samples;
+  double weight;
+  double before, after;  // expected errors of the subtree, and of what took its place
+  i64 leaves;            // of the subtree
+};
+
 // The pruned tree: parents first, siblings adjacent.
 struct PrunedTree {
   // Node of the grown tree whose split this node has, or that it was; nodes of trees that were
@@ -69,6 +79,8 @@ struct PrunedTree {
   std::vector<i64> n_samples;
   std::vector<double> value;   // n_classes per node
   std::vector<double> errors;  // expected errors of the subtree
+  std::vector<i32> place;      // node of the grown tree in whose place this one stands
+  std::vector<NodeCut> cuts;
 };
 
 PrunedTree prune_by_errors(const Prunable& tree, const ErrorRules& rules,

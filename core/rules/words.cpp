@@ -4,12 +4,12 @@
 
 namespace treewright::rules {
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void invert(const std::uint64_t* pass, std::uint64_t* carry, std::int64_t n) {
   for (std::int64_t w = 0; w < n; ++w) carry[w] = ~pass[w];
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void add_digit(std::uint64_t* digit, std::uint64_t* carry, std::int64_t n) {
   for (std::int64_t w = 0; w < n; ++w) {
     const std::uint64_t before = digit[w];
@@ -18,7 +18,7 @@ void add_digit(std::uint64_t* digit, std::uint64_t* carry, std::int64_t n) {
   }
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void subtract_digit(std::uint64_t* digit, std::uint64_t* carry, std::int64_t n) {
   for (std::int64_t w = 0; w < n; ++w) {
     const std::uint64_t before = digit[w];
@@ -27,7 +27,7 @@ void subtract_digit(std::uint64_t* digit, std::uint64_t* carry, std::int64_t n) 
   }
 }
 
-TREEWRIGHT_WIDE
+TREEWRIGHT_VECTORS
 void none_or_one(const std::uint64_t* const* digits, std::size_t n_digits, std::uint64_t* none,
                  std::uint64_t* one, std::int64_t n) {
   constexpr std::int64_t step = 64;  // words that stay in the cache of the core

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from treewright import datasets, errors, pruning, rules
+    from treewright.ensembles.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from treewright.tree.tree import Tree
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "C45Classifier",
@@ -71,6 +74,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AdaBoostClassifier": "treewright.ensembles.adaboost",
+    "AdaBoostRegressor": "treewright.ensembles.adaboost",
     "BaggingClassifier": "treewright.ensembles.bagging",
     "BaggingRegressor": "treewright.ensembles.bagging",
     "C45Classifier": "treewright.learners.c45",

@@ -14,6 +14,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── ExtraColumnsWarning            columns that training did not have were ignored
     ├── FewTreesWarning                too few trees to tell a variance from noise
     ├── OutOfBagWarning                rows that every member of an ensemble saw
+    ├── WeakMemberWarning              a first member that is no better than chance was not boosted
     └── ConversionWarning              a column was turned into another kind (dates)
 """
 
@@ -32,6 +33,7 @@ __all__ = [
     "SchemaError",
     "TreewrightError",
     "TreewrightWarning",
+    "WeakMemberWarning",
 ]
 
 
@@ -77,6 +79,10 @@ class FewTreesWarning(TreewrightWarning):
 
 class OutOfBagWarning(TreewrightWarning):
     """Rows without an out-of-bag answer; more members leave each row out some time."""
+
+
+class WeakMemberWarning(TreewrightWarning):
+    """Boosting ended with its first member, which is no better than chance; take a stronger one."""
 
 
 class ConversionWarning(TreewrightWarning):

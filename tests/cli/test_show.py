@@ -80,3 +80,19 @@ def test_an_ensemble_is_shown_as_a_summary_and_tree_by_tree(command, fitted):
     assert third.out.rstrip() == treewright.load(model).estimators_[2].tree_.to_text().rstrip()
     assert command("show", model, "--member", 26).code == 2
     assert command("show", model, "--as", "svg").code == 2
+
+
+def test_show_prints_what_was_pruned_and_why(command, tmp_path):
+    X = [[float(i)] for i in range(40)]
+    y = ["no" if i < 20 or i in (25, 31) else "yes" for i in range(40)]
+    path = tmp_path / "pruned.tw"
+    treewright.save(treewright.CARTClassifier(ccp_alpha="cv", cv=3).fit(X, y), path)
+    outcome = command("show", path, "--pruning")
+    assert outcome.code == 0
+    assert outcome.out.startswith("Pruned by cost complexity: ")
+    assert "per leaf are no more as a leaf than as a subtree" in outcome.out
+    assert command("show", path, "--pruning", "--as", "svg").code == 2
+
+
+def test_show_says_when_nothing_was_pruned(command, fitted):
+    assert command("show", fitted(), "--pruning").out == "Nothing was pruned.\n"

@@ -16,6 +16,13 @@ FEW = 5
 """Members of an ensemble, as in scikit-learn's own checks."""
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "AdaBoostClassifier": [
+        {"algorithm": "m1", "estimator": treewright.CARTClassifier(max_depth=4)},
+        {"estimator": treewright.CARTClassifier(max_depth=3, missing="majority")},
+        {"algorithm": "real", "learning_rate": 0.5},
+        {"method": "resample", "estimator": treewright.CARTClassifier(missing="surrogate")},
+    ],
+    "AdaBoostRegressor": [{"method": "reweight", "loss": "square"}],
     "BaggingClassifier": [
         {"bootstrap": False},
         {"method": "patches", "n_estimators": 25},
@@ -174,9 +181,11 @@ def draws_rows(estimator: Any) -> bool:
     name = type(estimator).__name__
     if name == "C50Classifier":
         return bool(estimator.winnow)
-    if is_ensemble(estimator):
-        method = getattr(estimator, "method", None)
+    method = getattr(estimator, "method", None)
+    if hasattr(estimator, "bootstrap"):
         return estimator.bootstrap if method is None else method != "subspaces"
+    if name.startswith("AdaBoost"):
+        return bool(method == "resample")
     return name == "C45Classifier" and estimator.trials is not None
 
 
@@ -187,9 +196,8 @@ def is_ensemble(estimator: Any) -> bool:
 
 def trees(model: Any) -> list[Any]:
     """The trees of a fitted model; of a member that is made of several, the first."""
-    if not has_tree(model):
-        return []
-    return [member.tree_ for member in model.estimators_] if is_ensemble(model) else [model.tree_]
+    members = model.estimators_ if is_ensemble(model) else [model]
+    return [member.tree_ for member in members if hasattr(member, "tree_")]
 
 
 def has_tree(estimator: Any) -> bool:

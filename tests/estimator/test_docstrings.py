@@ -7,6 +7,8 @@ from importlib import import_module
 
 import pytest
 
+import treewright
+
 
 @pytest.mark.parametrize(
     "module",
@@ -28,21 +30,21 @@ def test_examples_give_what_they_show(module: str) -> None:
     assert failed == 0
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "CARTClassifier",
-        "CARTRegressor",
-        "CHAIDClassifier",
-        "CHAIDRegressor",
-        "HuntClassifier",
-        "HuntRegressor",
-    ],
-)
-def test_docstrings_describe_every_parameter_once(name: str) -> None:
-    cls = getattr(import_module("treewright"), name)
+ESTIMATORS = [
+    name
+    for name in treewright.__all__
+    if hasattr(getattr(treewright, name), "_parameter_constraints")
+]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_docstrings_describe_every_parameter_and_attribute_once(name: str) -> None:
+    cls = getattr(treewright, name)
     lines = cls.__doc__.splitlines()
-    for parameter in cls._parameter_constraints:
-        assert sum(line.startswith(f"{parameter} : ") for line in lines) == 1
+    fitted = {"ClassifierMixin": "classes_", "RegressorMixin": "n_outputs_"}
+    expected = [fitted[base.__name__] for base in cls.__mro__ if base.__name__ in fitted]
+    for described in [*cls._parameter_constraints, *expected, "n_features_in_"]:
+        assert sum(line.startswith(f"{described} : ") for line in lines) == 1, described
     assert "{parameters}" not in cls.__doc__
+    assert "{attributes}" not in cls.__doc__
     assert max(map(len, lines)) <= 100

@@ -40,7 +40,9 @@ def assert_twins_agree(tree: Tree, columns: Any, rows: Any, n_threads: int = 1) 
         predictor.values(rows, values, n_threads), reference.values(tree, columns, values)
     )
     for ours, twins in zip(
-        predictor.path(rows, n_threads), reference.path(tree, columns), strict=True
+        (*predictor.path(rows, n_threads), *predictor.ends(rows, n_threads)),
+        (*reference.path(tree, columns), *reference.ends(tree, columns)),
+        strict=True,
     ):
         np.testing.assert_array_equal(ours, twins)
         assert ours.dtype == twins.dtype

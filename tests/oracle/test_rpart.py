@@ -134,9 +134,9 @@ def check_competitors(study: Study, match) -> None:
 
 
 def test_cp_tables_are_rparts(studies):
-    for study in studies:
-        if study.is_tied:
-            continue
+    certain = [study for study in studies if not study.is_tied]
+    assert certain
+    for study in certain:
         table, expected = study.model.cp_table_, cp_rows(study.case)
         assert table.n_splits.tolist() == expected["nsplit"].tolist(), study.key
         np.testing.assert_allclose(table.rel_error, expected["rel error"], atol=1e-9)
@@ -147,11 +147,16 @@ def test_cp_tables_are_rparts(studies):
 def test_cross_validated_errors_on_the_folds_are_rparts_unless_a_fold_has_a_tie(studies):
     for study in studies:
         outcome = compare_errors(study)
+        nothing_to_compare = (
+            study.is_tied or study.case.stops or len(cp_rows(study.case)["nsplit"]) == 1
+        )
+        assert (outcome == NOT_COMPARED) == nothing_to_compare, study.key
         assert outcome in (EQUAL, TIED, NOT_COMPARED), study.key
         assert outcome != TIED or study.is_known(XERROR_TIES), study.key
 
 
 def test_out_of_fold_predictions_are_rparts_unless_the_row_passed_a_tie(studies):
+    compared = 0
     for study in studies:
         # of the larger data sets no predictions are recorded, and one run is enough
         if not study.has_out_of_fold and study.key not in ("gini_default", "anova_cp001"):
@@ -159,6 +164,8 @@ def test_out_of_fold_predictions_are_rparts_unless_the_row_passed_a_tie(studies)
         outcome = compare_predictions(study)
         assert outcome in (EQUAL, TIED, NOT_COMPARED), study.key
         assert outcome != TIED or study.is_known(OOF_TIES), study.key
+        compared += outcome != NOT_COMPARED
+    assert compared > 0
 
 
 # Found by experiment with rpart 4.1.19: rows are categories, columns the side that the primary

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -112,3 +114,71 @@ def chain(gains: ArrayLike) -> tuple[Any, Any, Any]:
     risk = np.zeros(2 * n + 1)
     risk[inner] = np.cumsum(gain[::-1])[::-1]
     return first, count, risk
+
+
+def counted_tree(first: Any, count: Any, leaf_counts: Any, classes: int = 2) -> Tree:
+    """A classification tree whose leaves hold these class counts; nodes hold their sums."""
+    n = len(first)
+    value = np.zeros((n, classes))
+    leaves = np.flatnonzero(np.asarray(count) == 0)
+    value[leaves] = np.asarray(leaf_counts, float)[: len(leaves)]
+    for t in range(n - 1, -1, -1):
+        if count[t]:
+            value[t] = value[first[t] : first[t] + count[t]].sum(axis=0)
+    label = value.argmax(axis=1).astype(np.int32)
+    total = value.sum(axis=1)
+    for t in range(n):  # an empty branch has the label of its parent
+        for c in range(first[t], first[t] + count[t]) if count[t] else ():
+            if total[c] == 0:
+                label[c] = label[t]
+    share = value / np.maximum(total, 1e-300)[:, None]
+    impurity = np.where(total > 0, 1 - (share**2).sum(axis=1), 0.0)
+    cost = impurity * total / total[0]
+    gain = np.zeros(n)
+    for t in range(n):
+        if count[t]:
+            gain[t] = cost[t] - cost[first[t] : first[t] + count[t]].sum()
+    return make_tree(
+        first,
+        count,
+        (total - value[np.arange(n), label]) / total[0],
+        Target("y", tuple("abcdef"[:classes])),
+        value=value,
+        weight=total,
+        n_samples=total.astype(np.int64),
+        label=label,
+        impurity=impurity,
+        gain=np.maximum(gain, 0.0),
+    )
+
+
+@st.composite
+def counted_trees(draw: st.DrawFn, max_inner: int = 5, max_children: int = 3) -> Tree:
+    """A small classification tree with few rows at its leaves, so that ties are common."""
+    first, count = draw(shapes(max_inner, max_children))
+    classes = draw(st.integers(2, 3))
+    n_leaves = int((count == 0).sum())
+    cells = st.lists(st.integers(0, 6), min_size=classes, max_size=classes)
+    counts = draw(st.lists(cells, min_size=n_leaves, max_size=n_leaves))
+    counts[0][0] += 1  # a tree has rows
+    return counted_tree(first, count, counts, classes)
+
+
+def all_prunings(first: Any, count: Any, node: int = 0) -> Iterator[frozenset[int]]:
+    """Every subtree with the same root, as the set of its leaves."""
+    yield frozenset([node])
+    if count[node]:
+        children = range(first[node], first[node] + count[node])
+        for parts in product(*(list(all_prunings(first, count, c)) for c in children)):
+            yield frozenset().union(*parts)
+
+
+def inner_nodes(tree: Tree, leaves: frozenset[int]) -> list[int]:
+    """Nodes of a pruning that stay split."""
+    found, stack = [], [0]
+    while stack:
+        t = stack.pop()
+        if t not in leaves:
+            found.append(t)
+            stack.extend(tree.children(t))
+    return found

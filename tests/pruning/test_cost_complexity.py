@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,18 +10,15 @@ from hypothesis import given
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from tests.pruning.arbitrary_trees import CLASSES, NUMBER, make_tree, risky_shapes
+from tests.pruning.arbitrary_trees import (
+    CLASSES,
+    NUMBER,
+    all_prunings,
+    make_tree,
+    risky_shapes,
+)
 from treewright.errors import ParameterError
 from treewright.pruning import cost_complexity, cost_complexity_path, pruning_sequence
-
-
-def all_prunings(first, count, node=0):
-    """Every subtree with the same root, as the set of its leaves."""
-    yield frozenset([node])
-    if count[node]:
-        children = range(first[node], first[node] + count[node])
-        for parts in product(*(list(all_prunings(first, count, c)) for c in children)):
-            yield frozenset().union(*parts)
 
 
 def smallest_minimiser(prunings, risk, alpha):

@@ -44,6 +44,26 @@ def test_kernels_equal_their_twins_on_risks_without_ties(shape, seed):
     assert_twins_agree(first, count, risk, 1e-12)
 
 
+@given(shapes(max_inner=12, max_children=4), st.integers(0, 2**32 - 1), st.booleans())
+def test_the_cheapest_pruning_equals_its_twin(shape, seed, some_are_left):
+    first, count = shape
+    rng = np.random.default_rng(seed)
+    as_leaf, of_test, as_left = rng.integers(0, 6, (3, len(first))).astype(float)
+    arguments = (first, count, as_leaf, of_test, as_left if some_are_left else None, 0.25)
+    for ours, twins in zip(
+        compiled.cheapest_pruning(*arguments), reference.cheapest_pruning(*arguments), strict=True
+    ):
+        np.testing.assert_array_equal(ours, twins)
+
+
+@given(shapes(max_inner=12, max_children=4), st.integers(1, 3))
+def test_sums_over_subtrees_equal_their_twin(shape, width):
+    first, count = shape
+    own = np.arange(len(first) * width, dtype=float).reshape(-1, width)
+    ours = compiled.subtree_sums(first, count, own)
+    np.testing.assert_array_equal(ours, reference.subtree_sums(first, count, own))
+
+
 @given(risky_shapes(max_inner=12))
 def test_complexities_do_not_decrease_towards_the_root(tree):
     first, count, risk = tree

@@ -24,7 +24,7 @@ struct Front {
     const bool goes = word < bound;
     n_less += word < less;
     *out = word;
-    *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // not a jump
+    *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // without a branch to guess
     out += goes;
     head += goes;
   }
@@ -72,7 +72,8 @@ TREEWRIGHT_AVX2 __m256i four_of(u64 word) {
   return signed_order(_mm256_set1_epi64x(static_cast<i64>(word)));
 }
 
-__attribute__((target("avx2"))) void wide_steps(Front& front, const u64* end, u64 bound, u64 less) {
+__attribute__((target("avx2"))) void vector_steps(Front& front, const u64* end, u64 bound,
+                                                  u64 less) {
   const __m256i bounds = four_of(bound), lesses = four_of(less);
   __m256i n_less = _mm256_setzero_si256();
   Front f = front;
@@ -100,9 +101,9 @@ __attribute__((target("avx2"))) void wide_steps(Front& front, const u64* end, u6
   front = f;
 }
 
-bool is_wide() {
-  static const bool wide = __builtin_cpu_supports("avx2");
-  return wide;
+bool has_avx2() {
+  static const bool has = __builtin_cpu_supports("avx2");
+  return has;
 }
 
 #endif
@@ -116,7 +117,7 @@ Brought bring_front(u64* begin, u64* end, u64 bound, u64 less, u64* queue) {
   }
   front.out = begin + (front.at - begin);
 #ifdef TREEWRIGHT_BRING_WIDE
-  if (end - front.at >= 24 && is_wide()) wide_steps(front, end, bound, less);
+  if (end - front.at >= 24 && has_avx2()) vector_steps(front, end, bound, less);
 #endif
   while (front.at < end) front.step(bound, less);
   std::copy(front.head, front.tail, front.out);
@@ -130,7 +131,7 @@ void bring_back(u64* end, u64* until, u64 least, u64* queue) {
     const u64 word = *--at, oldest = *head;
     const bool goes = word >= least;
     out[-1] = word;
-    *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // not a jump
+    *tail++ = word ^ ((word ^ oldest) & (u64{0} - goes));  // without a branch to guess
     out -= goes;
     head += goes;
   }

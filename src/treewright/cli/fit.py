@@ -27,6 +27,7 @@ class Task(StrEnum):
 
 
 LEARNERS: dict[str, dict[Task, str]] = {
+    "adaboost": {Task.classification: "AdaBoostClassifier", Task.regression: "AdaBoostRegressor"},
     "bagging": {Task.classification: "BaggingClassifier", Task.regression: "BaggingRegressor"},
     "c45": {Task.classification: "C45Classifier"},
     "c45rules": {Task.classification: "C45Rules"},

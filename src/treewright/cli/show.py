@@ -35,6 +35,9 @@ def run(
         int | None,
         typer.Option(metavar="NUMBER", min=0, help="Leave out what lies deeper (text and svg)."),
     ] = None,
+    pruning: Annotated[
+        bool, typer.Option("--pruning", help="What was cut and why, instead of the tree.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File; stdout by default.")
     ] = None,
@@ -45,7 +48,11 @@ def run(
 
     check_output(output)
     found = load_readable(model, member)
-    if isinstance(found, str):
+    if pruning:
+        if form is not Form.text or max_depth is not None:
+            raise ParameterError("--pruning shows a table, so --as and --max-depth have no say.")
+        shown = _pruning_log(found, model)
+    elif isinstance(found, str):
         if form is not Form.text or max_depth is not None:
             raise ParameterError(
                 f"--as and --max-depth are for one tree, but {model} holds many, or a MARS model; "
@@ -67,3 +74,14 @@ def run(
     write_text(f"{shown.rstrip()}\n", output)
     if output is not None:
         print(f"Tree as {form.value}: {output}")
+
+
+def _pruning_log(found: object, model: Path) -> str:
+    from treewright.tree.tree import Tree
+
+    if not isinstance(found, Tree):
+        raise ParameterError(
+            f"--pruning is for single trees, but {model} holds no such; choose one with --member."
+        )
+    log = found.pruning_log
+    return "Nothing was pruned." if log is None else str(log)

@@ -94,14 +94,14 @@ def encode(
     """
     if isinstance(X, Table):
         return _same_table(X, schema, rows)
-    is_plain = (
+    is_float_matrix = (
         type(X) is np.ndarray
         and X.ndim == 2
         and (X.dtype == _FLOAT64 or X.dtype == _FLOAT32)
         and X.flags.aligned
         and rows is None
     )
-    if is_plain and schema is not None and X.shape[0] and X.shape[1] == len(schema.features):
+    if is_float_matrix and schema is not None and X.shape[0] and X.shape[1] == len(schema.features):
         for feature in schema.features:
             if feature.kind != "continuous":
                 break

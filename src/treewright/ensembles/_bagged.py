@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.base import clone
 
-from treewright.data.encode import encode
 from treewright.ensembles._ensemble import Ensemble, Plan
 from treewright.ensembles.insights.methods import Insights
-from treewright.ensembles.members.bodies import take_rows
+from treewright.ensembles.members.any_base import AnyBase
 from treewright.ensembles.members.draws import (
     ALL,
     DISTINCT_SHARE,
@@ -33,13 +32,11 @@ from treewright.learners.cart import CARTClassifier, CARTRegressor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sklearn.utils import Tags
-
     from treewright.data.table import Table
     from treewright.ensembles.insights.out_of_bag import OobSums
     from treewright.ensembles.members.bodies import Body
 
-__all__ = ["BaggingEstimator", "Switches", "is_plain_cart", "is_plain_tree", "switches"]
+__all__ = ["BaggingEstimator", "Switches", "grows_in_engine", "predicts_by_tree", "switches"]
 
 
 class Switches(NamedTuple):
@@ -87,10 +84,9 @@ def switches(estimator: Any) -> Switches:
     return named
 
 
-class BaggingEstimator(Insights, Ensemble):
+class BaggingEstimator(Insights, Ensemble, AnyBase):
     """Base of both bagging estimators."""
 
-    estimator: Any
     max_samples: float | None
     max_features: float
     bootstrap: bool
@@ -98,19 +94,9 @@ class BaggingEstimator(Insights, Ensemble):
     method: str | None
     aggregation: str = "mean"
 
-    @property
-    def _predicts_classes(self) -> bool:
-        return isinstance(self, ClassifierMixin)  # its tags depend on the base
-
-    def _base(self) -> Any:
-        """What is fitted to every sample."""
-        if self.estimator is not None:
-            return self.estimator
+    def _default_base(self) -> Any:
         kind: Any = CARTClassifier if self._predicts_classes else CARTRegressor
-        return kind(continuous_split="at_most")  # the tree of our forests
-
-    def _is_ours(self) -> bool:
-        return isinstance(self._base(), TreeEstimator | Ensemble)
+        return kind(continuous_split="at_most")  # x <= t, as the trees of our forests test
 
     def _gives_probability(self) -> bool:
         return hasattr(self._base(), "predict_proba")
@@ -125,38 +111,12 @@ class BaggingEstimator(Insights, Ensemble):
 
     def _validate(self) -> None:
         super()._validate()
-        self._check_base()
-        switches(self)
-
-    def _read_rows(self, X: Any, kept: NDArray[np.bool_] | None) -> Any:
-        if self._is_ours():
-            base = self._base()
-            return encode(
-                X,
-                categorical_features=getattr(base, "categorical_features", "from_dtype"),
-                ordinal_features=getattr(base, "ordinal_features", None),
-                rows=kept,
-                n_threads=threads(self.n_jobs),
-                owner=type(self).__name__,
-            )
-        rows = _indexable(X)
-        return rows if kept is None else take_rows(rows, np.flatnonzero(kept))
-
-    def _check_base(self) -> None:
-        base = self._base()
-        if self._predicts_classes and is_regressor(base):
-            raise ParameterError(
-                f"estimator must be a classifier, got {type(base).__name__}; use BaggingRegressor."
-            )
-        if not self._predicts_classes and is_classifier(base):
-            raise ParameterError(
-                f"estimator must be a regressor, got {type(base).__name__}; use BaggingClassifier."
-            )
         if self._predicts_classes and self.aggregation == "mean" and not self._gives_probability():
             raise ParameterError(
                 'aggregation="mean" needs probabilities, which '
-                f'{type(base).__name__} does not give; use "vote".'
+                f'{type(self._base()).__name__} does not give; use "vote".'
             )
+        switches(self)
 
     def _plan(self, training: Training, seed: int) -> Plan:
         chosen = switches(self)
@@ -202,10 +162,10 @@ class BaggingEstimator(Insights, Ensemble):
                 features,
                 n_threads,
             )
-        if features.takes_all and is_plain_cart(base):
+        if features.takes_all and grows_in_engine(base):
             check_parameters(base)
             return EngineGrower(base, training, draws, "exact", self._answer(), n_threads)
-        if is_plain_tree(base):
+        if predicts_by_tree(base):
             return TreeGrower(base, training, draws, features, n_threads)
         return ModelGrower(
             base,
@@ -222,9 +182,7 @@ class BaggingEstimator(Insights, Ensemble):
     def _store(self, training: Training, plan: Plan, body: Body, sums: OobSums | None) -> None:
         super()._store(training, plan, body, sums)
         if self._schema is None:
-            from sklearn.utils.validation import validate_data
-
-            validate_data(self, training.table, skip_check_array=True)
+            self._keep_rows(training.table)
 
     # Reading the members
 
@@ -232,11 +190,7 @@ class BaggingEstimator(Insights, Ensemble):
         self._fitted()
         if self._schema is not None:
             return super()._rows(X, later)
-        from sklearn.utils.validation import validate_data
-
-        rows = _indexable(X)
-        validate_data(self, rows, reset=False, skip_check_array=True)
-        return rows
+        return self._known_rows(X)
 
     def _views(self, body: Body) -> Sequence[Any]:
         from treewright.ensembles.members.bodies import Models
@@ -256,21 +210,8 @@ class BaggingEstimator(Insights, Ensemble):
         """Positions of the features of each member."""
         return [self._features.features(k) for k in range(len(self._fitted()))]
 
-    def __sklearn_tags__(self) -> Tags:
-        from sklearn.utils import get_tags
 
-        tags = super().__sklearn_tags__()
-        of_base = get_tags(self._base())
-        tags.target_tags.positive_only = of_base.target_tags.positive_only
-        if not self._is_ours():
-            tags.input_tags.allow_nan = of_base.input_tags.allow_nan
-            tags.input_tags.sparse = of_base.input_tags.sparse
-            tags.input_tags.categorical = of_base.input_tags.categorical
-            tags.input_tags.dict = False
-        return tags
-
-
-def is_plain_tree(learner: Any) -> bool:
+def predicts_by_tree(learner: Any) -> bool:
     """Whether all that a fitted ``learner`` says is said by its tree."""
     if not isinstance(learner, TreeEstimator):
         return False
@@ -278,7 +219,7 @@ def is_plain_tree(learner: Any) -> bool:
     return said in (ClassificationMixin.predict_proba, RegressionMixin.predict)
 
 
-def is_plain_cart(learner: Any) -> bool:
+def grows_in_engine(learner: Any) -> bool:
     """Whether ``learner`` is CART with nothing that depends on the sample but the tree itself."""
     if type(learner) not in (CARTClassifier, CARTRegressor):
         return False
@@ -286,7 +227,7 @@ def is_plain_cart(learner: Any) -> bool:
     return (
         all(getattr(learner, name, None) is None for name in own)
         and learner.ccp_alpha == 0.0
-        and not callable(learner.pruning)
+        and learner.pruning in (None, "cost_complexity")
     )
 
 
@@ -303,15 +244,3 @@ def _n_drawn_features(max_features: float, n_features: int) -> int:
             f"max_features must be at most the {n_features} features of X, got {max_features}."
         )
     return int(max_features)
-
-
-def _indexable(X: Any) -> Any:
-    """Rows for estimators of other libraries: frames and matrices as they are, else an array."""
-    from scipy.sparse import issparse
-    from sklearn.utils import check_array
-
-    if hasattr(X, "iloc") or hasattr(X, "__dataframe__"):
-        return X
-    if issparse(X):
-        return X.tocsr()
-    return check_array(X, dtype=None, ensure_all_finite=False)

@@ -344,6 +344,7 @@ class Ensemble(Estimator):
         -------
         text : str
         """
+        self._fitted()
         target = None if self._schema is None else self._schema.target
         name = "" if target is None else f" of {target.name!r}"
         lines = [f"{type(self).__name__}{name}", f"Size: {self.size()}"]

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from treewright.data.encode import encode
 from treewright.data.table import Table
-from treewright.ensembles._bagged import is_plain_cart, is_plain_tree
+from treewright.ensembles._bagged import grows_in_engine, predicts_by_tree
 from treewright.ensembles._ensemble import Ensemble, Plan
 from treewright.ensembles.insights.methods import Insights
 from treewright.ensembles.members.draws import ALL, Draws, FeatureDraws, row_sampling
@@ -85,9 +85,9 @@ class ForestEstimator(Insights, Ensemble):
         return kind(
             criterion=criterion,
             splitter=self.splitter,
-            # as randomForest, ranger and scikit-learn test
+            # x <= t, the test of randomForest, ranger and scikit-learn
             continuous_split="at_most",
-            # as scikit-learn's forests prune
+            # the risk that scikit-learn's forests prune by
             pruning_risk="impurity",
             **shared,
         )
@@ -97,7 +97,10 @@ class ForestEstimator(Insights, Ensemble):
         base = self.base
         if base is None:
             return
-        if not is_plain_tree(base) or isinstance(base, ClassifierMixin) != self._predicts_classes:
+        if (
+            not predicts_by_tree(base)
+            or isinstance(base, ClassifierMixin) != self._predicts_classes
+        ):
             known = "CART, Hunt, CTree or CHAID"
             if self._predicts_classes:
                 known = "CART, Hunt, C45, ID3, CTree or CHAID"
@@ -182,7 +185,7 @@ class ForestEstimator(Insights, Ensemble):
     def _grower(self, training: Training, draws: Draws, learner: Any, drawn: int | None) -> Grower:
         """Who grows trees of ``learner`` with ``drawn`` features at every node."""
         n_threads = threads(self.n_jobs)
-        if is_plain_cart(_unpruned(learner)):
+        if grows_in_engine(_unpruned(learner)):
             cart = clone(learner).set_params(max_features=drawn)
             check_parameters(cart)
             engine = EngineGrower(

@@ -40,24 +40,9 @@ class BaggingClassifier(EnsembleClassifierMixin, BaggingEstimator):
 
     Attributes
     ----------
-    estimators_ : sequence of estimators
-        The members; trees are made into estimators when looked at.
-    estimators_samples_, estimators_features_ : list of ndarray
-        Rows and features of each member.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    oob_score_ : float
-        Accuracy on the rows left out (with ``oob_score``).
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        What the members that did not see a row say of it (with ``oob_score``).
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity, where members are trees of treewright.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -113,22 +98,9 @@ class BaggingRegressor(EnsembleRegressorMixin, BaggingEstimator):
 
     Attributes
     ----------
-    estimators_ : sequence of estimators
-        The members; trees are made into estimators when looked at.
-    estimators_samples_, estimators_features_ : list of ndarray
-        Rows and features of each member.
-    n_outputs_ : int
-        Number of outputs.
-    oob_score_ : float
-        R² on the rows left out (with ``oob_score``).
-    oob_prediction_ : ndarray of shape (n_samples,)
-        What the members that did not see a row say of it (with ``oob_score``).
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity, where members are trees of treewright.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------

@@ -44,24 +44,9 @@ class RandomForestClassifier(EnsembleClassifierMixin, ForestEstimator):
 
     Attributes
     ----------
-    estimators_ : sequence of estimators
-        The trees, made into estimators when looked at.
-    estimators_samples_ : list of ndarray
-        Rows of each tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    oob_score_ : float
-        Accuracy on the rows left out (with ``oob_score``).
-    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        What the trees that did not see a row say of it (with ``oob_score``).
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity; favours features with many values.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -136,22 +121,9 @@ class RandomForestRegressor(NumberForestMixin, EnsembleRegressorMixin, ForestEst
 
     Attributes
     ----------
-    estimators_ : sequence of estimators
-        The trees, made into estimators when looked at.
-    estimators_samples_ : list of ndarray
-        Rows of each tree.
-    n_outputs_ : int
-        Number of outputs.
-    oob_score_ : float
-        R² on the rows left out (with ``oob_score``).
-    oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        What the trees that did not see a row say of it (with ``oob_score``).
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity; favours features with many values.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
 from treewright.errors import ModelFileError, ParameterError
+from treewright.estimator.named_pruning import check_options, hold_out, is_named, prune_by_name
 from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import Followed, Progress, reported
 from treewright.estimator.scikit import TableInputMixin
@@ -45,6 +46,7 @@ class Estimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
     """Base of every estimator: parameters are checked, any table is read."""
 
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
     categorical_features: Any = "from_dtype"
     ordinal_features: Any = None
     n_jobs: int | None
@@ -103,6 +105,12 @@ class TreeEstimator(Estimator):
     """Base of the estimators that fit one tree."""
 
     tree_: Tree
+    _own_pruning: str | None = None
+    """The value of ``pruning`` that the learner itself carries out."""
+
+    def _validate(self) -> None:
+        super()._validate()
+        check_options(self)
 
     def _recipe(self, training: Training) -> Recipe:
         """What this learner hands to the growth loop."""
@@ -129,8 +137,14 @@ class TreeEstimator(Estimator):
         with reported(self, X, y, sample_weight, self._n_trees()) as progress:
             self._validate()
             training = self._encode(X, y, sample_weight)
-            tree = self._grow(training, progress)
-            pruned = self._prune(tree, training, progress)
+            held_out = hold_out(self, training)
+            growing = training if held_out is None else training.take(held_out.growing)
+            tree = self._grow(growing, progress)
+            if is_named(self):
+                ready = self._before_pruning(tree, growing)
+                pruned: Pruned = prune_by_name(self, ready, training, held_out, progress)
+            else:
+                pruned = self._prune(tree, training, progress)
             return self._store(pruned, training)
 
     def _n_trees(self) -> int:
@@ -155,6 +169,10 @@ class TreeEstimator(Estimator):
             n_threads=threads(self.n_jobs),
             progress=progress,
         )
+
+    def _before_pruning(self, tree: Tree, training: Training) -> Tree:
+        """What the learner does to a grown tree before a pruner that is not its own sees it."""
+        return tree
 
     def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
         return Pruned(tree)

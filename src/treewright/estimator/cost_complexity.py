@@ -46,6 +46,7 @@ class CostComplexity:
 
     ccp_alpha_: float
     _cp_table: CpTable | None
+    _own_pruning: str | None = "cost_complexity"
 
     def _validate(self) -> None:
         super()._validate()  # type: ignore[misc]
@@ -183,6 +184,7 @@ def prune(
     if estimator.pruning is None or (estimator.cp is None and strength == 0.0):
         return Pruned(tree)
     from treewright.pruning import CpTable
+    from treewright.pruning._cost_complexity import prune_sequence
 
     sequence = _sequence(estimator, tree)
     unit = 1.0 if estimator.cp is None else abs(sequence.root_risk)
@@ -196,7 +198,7 @@ def prune(
         errors = _cross_validate(estimator, sequence, training, progress)
         table = CpTable.from_sequence(sequence, errors)
         alpha = table.best(estimator.rule).cp * abs(sequence.root_risk)
-    return Pruned(tree.collapse(sequence.collapsed(alpha)), table, alpha)
+    return Pruned(prune_sequence(tree, sequence, alpha), table, alpha)
 
 
 def complexity_table(estimator: Any, tree: Tree, training: Training | None = None) -> CpTable:

@@ -100,7 +100,7 @@ def root_risk(totals: Floats, costs: ClassCosts | None) -> float:
 
 
 def _altered(probability: Floats, totals: Floats, loss_of_class: Floats) -> Floats:
-    """Factors under the altered priors, on the scale of the plain ones."""
+    """Factors under the altered priors, on the scale of those under the priors alone."""
     if np.all(loss_of_class == loss_of_class[0]):
         return probability
     weighted = probability * totals

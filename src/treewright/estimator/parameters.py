@@ -1,8 +1,9 @@
-"""The parameters of the estimators, each described once.
+"""The parameters and fitted attributes of the estimators, each described once.
 
 A row of :data:`PARAMETERS` holds what a parameter may be and what it means. The declared
 constraints of every estimator and the *Parameters* part of its docstring are made from these
-rows and from the defaults in the signature, so that four estimators cannot drift apart.
+rows and from the defaults in the signature, the *Attributes* part from :data:`ATTRIBUTES`, so
+that estimators cannot drift apart.
 """
 
 from __future__ import annotations
@@ -18,8 +19,18 @@ from typing import Any, TypeVar
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, make_constraint
 
 from treewright.errors import ParameterError
+from treewright.estimator.named_pruning import METHODS
 
-__all__ = ["PARAMETERS", "Parameter", "check_parameters", "keep", "options", "parameters"]
+__all__ = [
+    "ATTRIBUTES",
+    "OTHER_PRUNING",
+    "PARAMETERS",
+    "Parameter",
+    "check_parameters",
+    "keep",
+    "options",
+    "parameters",
+]
 
 Estimator = TypeVar("Estimator", bound=type)
 
@@ -42,6 +53,13 @@ def _choice(text: str, *names: str) -> Parameter:
 
 
 _AT_LEAST_ZERO = Interval(Real, 0.0, None, closed="left")
+
+OTHER_PRUNING = (
+    '"reduced_error" by rows that it holds out ("validation_fraction" of them, stratified; with '
+    '"refit" the leaves get the values of all rows in the end); "pessimistic", "error_based", '
+    '"mdl", "chi_squared", "minimum_error" or "critical_value" as the functions of '
+    ":mod:`treewright.pruning`"
+)
 
 PARAMETERS: dict[str, Parameter] = {
     # What is tried at a node
@@ -201,11 +219,18 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     # Pruning
     "pruning": Parameter(
-        [StrOptions({"cost_complexity"}), callable, None],
-        '"cost_complexity" or callable',
-        "How the grown tree is cut back: by its weakest links, to the strength that "
-        "``ccp_alpha`` or ``cp`` asks for; by a function of yours from Tree to Tree; or not "
-        "at all.",
+        [StrOptions(set(METHODS)), callable, None],
+        "str or callable",
+        'How the grown tree is cut back: "cost_complexity" by its weakest links, to the strength '
+        "that ``ccp_alpha`` or ``cp`` asks for; "
+        + OTHER_PRUNING
+        + "; by a function of yours from Tree to Tree; or not at all.",
+    ),
+    "pruning_options": Parameter(
+        [dict, None],
+        "dict",
+        'Numbers of a method by name, such as ``{"validation_fraction": 0.25}``; what is left '
+        "out is as in the function of :mod:`treewright.pruning` that has the name.",
     ),
     "ccp_alpha": Parameter(
         [_AT_LEAST_ZERO, StrOptions({"cv"})],
@@ -255,12 +280,50 @@ PARAMETERS: dict[str, Parameter] = {
     ),
 }
 
+ATTRIBUTES: dict[str, tuple[str, str]] = {
+    "estimators_": ("sequence of estimators", "The members, made into estimators when looked at."),
+    "estimators_samples_": ("list of ndarray", "Rows of each member."),
+    "estimators_features_": ("list of ndarray", "Features of each member."),
+    "tree_": ("Tree", "The fitted tree."),
+    "classes_": ("ndarray of shape (n_classes,)", "The classes."),
+    "n_classes_": ("int", "Their number."),
+    "cost_matrix_": (
+        "ndarray of shape (n_classes, n_classes) or None",
+        "``costs`` in the order of ``classes_``.",
+    ),
+    "n_outputs_": ("int", "Number of outputs."),
+    "oob_score_": (
+        "float",
+        "Accuracy, or R² for numbers, on the rows left out (with ``oob_score``).",
+    ),
+    "oob_decision_function_": (
+        "ndarray of shape (n_samples, n_classes)",
+        "What the members that did not see a row say of it (with ``oob_score``).",
+    ),
+    "oob_prediction_": (
+        "ndarray of shape (n_samples,) or (n_samples, n_outputs)",
+        "What the members that did not see a row say of it (with ``oob_score``).",
+    ),
+    "ccp_alpha_": ("float", "Strength of pruning that was used."),
+    "feature_importances_": (
+        "ndarray of shape (n_features,)",
+        "Share of each feature in the decrease of impurity.",
+    ),
+    "cp_table_": ("CpTable", "Complexity, size and error of the nested subtrees."),
+    "n_features_in_": ("int", "Number of features."),
+    "feature_names_in_": (
+        "ndarray of shape (n_features,)",
+        "Their names, where ``X`` has names.",
+    ),
+}
+"""Fitted attributes: their type and their meaning."""
+
 
 def parameters(**own: Parameter) -> Callable[[Estimator], Estimator]:
-    """Give a class its ``_parameter_constraints`` and the parameters of its docstring.
+    """Give a class its ``_parameter_constraints``, and its docstring what is described here.
 
-    Rows in ``own`` replace those of :data:`PARAMETERS`. The docstring holds ``{parameters}``
-    where the section belongs.
+    Rows in ``own`` replace those of :data:`PARAMETERS`. The docstring holds ``{parameters}`` and
+    ``{attributes}`` where the lines belong; an attribute that it describes itself is left out.
     """
 
     def decorate(cls: Estimator) -> Estimator:
@@ -279,7 +342,8 @@ def parameters(**own: Parameter) -> Callable[[Estimator], Estimator]:
         setattr(cls, "_checks", checks)  # noqa: B010
         if cls.__doc__:
             section = "\n".join(_document(n, row, d) for n, (row, d) in rows.items())
-            cls.__doc__ = inspect.cleandoc(cls.__doc__).replace("{parameters}", section)
+            text = inspect.cleandoc(cls.__doc__).replace("{parameters}", section)
+            cls.__doc__ = text.replace("{attributes}", _attributes(cls, text, set(rows)))
         return cls
 
     return decorate
@@ -314,9 +378,26 @@ def _either(words: list[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def _attributes(cls: type, text: str, parameters: set[str]) -> str:
+    """The lines of the fitted attributes that ``cls`` and its bases declare."""
+    declared = {
+        name for base in cls.__mro__ for name in (*vars(base), *inspect.get_annotations(base))
+    }
+    if "costs" not in parameters:
+        declared.discard("cost_matrix_")
+    return "\n".join(
+        f"{name} : {kind}\n" + _indented(meaning)
+        for name, (kind, meaning) in ATTRIBUTES.items()
+        if name in declared and f"\n{name} : " not in text
+    )
+
+
 def _document(name: str, row: Parameter, default: Any) -> str:
     """The lines of one parameter in numpydoc's form."""
     shown = f'"{default}"' if isinstance(default, str) else repr(default)
     kind = f"{row.type} or None" if None in row.constraints else row.type
-    body = textwrap.fill(row.text, 92, initial_indent="    ", subsequent_indent="    ")
-    return f"{name} : {kind}, default={shown}\n{body}"
+    return f"{name} : {kind}, default={shown}\n{_indented(row.text)}"
+
+
+def _indented(text: str) -> str:
+    return textwrap.fill(text, 92, initial_indent="    ", subsequent_indent="    ")

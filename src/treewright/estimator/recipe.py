@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,40 +24,32 @@ __all__ = ["make_recipe"]
 Floats = NDArray[np.float64]
 
 
-def make_recipe(estimator: Any, training: Training, *own: str) -> Recipe:
-    """The recipe that the shared parameters describe.
+def make_recipe(estimator: Any, training: Training) -> Recipe:
+    """The recipe that the parameters of CART describe.
 
     Parameters
     ----------
     estimator
-        Whose parameters are read.
+        Whose parameters are read; those with the name of a field become that field.
     training
         The data that shares of rows and weight refer to.
-    *own
-        Further fields of :class:`Recipe` that are parameters of this learner.
     """
     n_rows = training.n_rows
     leaf = samples_to_leaf(estimator.min_samples_leaf, n_rows)
-    return Recipe(
-        criterion=_checked(estimator.criterion),
-        splitter=estimator.splitter,
-        missing=estimator.missing,
-        max_surrogates=estimator.max_surrogates,
-        surrogate_style=estimator.surrogate_style,
-        surrogate_fallback=estimator.surrogate_fallback,
-        max_depth=estimator.max_depth,
-        max_leaf_nodes=estimator.max_leaf_nodes,
-        min_samples_split=samples_to_split(estimator.min_samples_split, leaf, n_rows),
-        min_samples_leaf=leaf,
-        min_weight_leaf=estimator.min_weight_fraction_leaf * training.total_weight,
-        min_gain=estimator.min_impurity_decrease,
-        leaf_price=leaf_price(estimator, training),
-        zero_gain=estimator.cp is None,  # rpart never makes such a split, scikit-learn does
-        surrogate_errors=estimator.cp is not None,
-        max_features=features_per_node(estimator.max_features, len(training.table.schema)),
-        monotonic=_monotonic(estimator, training.table.schema, training.target),
-        **{name: getattr(estimator, name) for name in own},
-    )
+    given = {field.name for field in fields(Recipe)} & set(estimator._get_param_names())
+    read = {
+        "criterion": _checked(estimator.criterion),
+        "min_samples_split": samples_to_split(estimator.min_samples_split, leaf, n_rows),
+        "min_samples_leaf": leaf,
+        "min_weight_leaf": estimator.min_weight_fraction_leaf * training.total_weight,
+        "min_gain": estimator.min_impurity_decrease,
+        "leaf_price": leaf_price(estimator, training),
+        "zero_gain": estimator.cp is None,  # rpart never makes such a split, scikit-learn does
+        "surrogate_errors": estimator.cp is not None,
+        "max_features": features_per_node(estimator.max_features, len(training.table.schema)),
+        "monotonic": _monotonic(estimator, training.table.schema, training.target),
+    }
+    return Recipe(**{name: getattr(estimator, name) for name in given} | read)
 
 
 def _checked(criterion: Any) -> Any:

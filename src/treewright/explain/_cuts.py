@@ -1,7 +1,7 @@
 """Every cut of one feature at a node, and how it scores.
 
 The rows whose value is known are sorted once; running sums give the statistics of both sides
-of each cut between two different values. This is the plain numpy form of what the core does.
+of each cut between two different values. This is what the core does, written in numpy.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ COLUMNS: dict[str, type[np.generic]] = {
 def pack_forest(forest: Forest) -> dict[str, object]:
     """The parts of a forest for a file."""
     trees = [forest.tree(k) for k in range(len(forest))]
-    if not all(map(_is_plain, trees)):
+    if not all(map(_can_be_packed, trees)):
         return {"trees": trees}
     whole = {name: np.concatenate([_column(t, name) for t in trees]) for name in COLUMNS}
     sizes = np.array([len(tree) for tree in trees], np.int64)
@@ -117,7 +117,7 @@ def unpack_forest(parts: dict[str, Any]) -> Forest:
     return Forest.from_trees(_trees(schema, whole, pools, sizes))
 
 
-def _is_plain(tree: Tree) -> bool:
+def _can_be_packed(tree: Tree) -> bool:
     """Whether a tree has nothing but tests on single features and the usual columns."""
     return (
         len(tree.surrogates) == 0

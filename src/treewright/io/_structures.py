@@ -26,6 +26,7 @@ from treewright.tree.forest.check import check_forest
 from treewright.tree.forest.grow import Forest
 from treewright.tree.growing.recipe import ClassCosts
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
+from treewright.tree.pruning_log import LOG_DTYPES, PruningLog
 from treewright.tree.split import SPLIT_DTYPES, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
 
@@ -35,6 +36,7 @@ _MATRICES = ("value",)  # all other arrays of a tree have one axis
 _SCHEMA_PARTS = ("names", "kinds", "categories", "named", "target")
 _TARGET_PARTS = ("name", "classes", "n_outputs", "class_factor")
 _ESTIMATOR_PARTS = ("class", "parameters", "state")
+_OPTIONAL_PARTS: dict[str, type[Any]] = {"tests": NodeTests, "pruning_log": PruningLog}
 
 
 def _check_parts(what: str, parts: Mapping[str, object], names: tuple[str, ...]) -> None:
@@ -148,25 +150,42 @@ def _build_tests(parts: dict[str, Any]) -> NodeTests:
     return NodeTests(**parts)
 
 
+def _take_log_apart(log: PruningLog) -> dict[str, object]:
+    parts: dict[str, object] = {**log.arrays(), "rules": [list(rule) for rule in log.rules]}
+    _check_arrays("pruning log", parts, LOG_DTYPES)
+    return parts
+
+
+def _build_log(parts: dict[str, Any]) -> PruningLog:
+    _check_parts("pruning log", parts, (*LOG_DTYPES, "rules"))
+    _check_arrays("pruning log", parts, LOG_DTYPES)
+    rules = parts["rules"]
+    if type(rules) is not list or any(type(r) is not list or len(r) != 2 for r in rules):
+        raise ModelFileError("the rules of its pruning log are not pairs of texts")
+    return PruningLog(**parts | {"rules": tuple(tuple(rule) for rule in rules)})
+
+
 def _take_tree_apart(tree: Tree) -> dict[str, object]:
     parts = {field.name: getattr(tree, field.name) for field in fields(tree)}
     parts["extras"] = dict(tree.extras)
     _build_tree(dict(parts))
-    if tree.tests is None:
-        del parts["tests"]
+    for name in _OPTIONAL_PARTS:
+        if parts[name] is None:
+            del parts[name]
     return parts
 
 
 def _build_tree(parts: dict[str, Any]) -> Tree:
-    parts = {"tests": None, **parts}
+    parts = {**dict.fromkeys(_OPTIONAL_PARTS), **parts}
     _check_parts("tree", parts, tuple(field.name for field in fields(Tree)))
     _check_arrays("tree", parts, TREE_DTYPES)
     types = {"schema": Schema, "splits": Splits, "surrogates": Splits, "extras": dict}
     for name, kind in types.items():
         if type(parts[name]) is not kind:
             raise ModelFileError(f"{name} of its tree is not of the type {kind.__name__}")
-    if parts["tests"] is not None and type(parts["tests"]) is not NodeTests:
-        raise ModelFileError("tests of its tree is not of the type NodeTests")
+    for name, kind in _OPTIONAL_PARTS.items():
+        if parts[name] is not None and type(parts[name]) is not kind:
+            raise ModelFileError(f"{name} of its tree is not of the type {kind.__name__}")
     if any(not isinstance(column, np.ndarray) for column in parts["extras"].values()):
         raise ModelFileError("its tree has extras that are no arrays")
     tree = Tree(**parts)
@@ -329,6 +348,7 @@ STRUCTURES = (
     Structure("$tree", _is(Tree), _take_tree_apart, _build_tree),
     Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
     Structure("$tests", _is(NodeTests), _take_tests_apart, _build_tests),
+    Structure("$pruning_log", _is(PruningLog), _take_log_apart, _build_log),
     Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
     Structure("$forest", _is(Forest), _take_forest_apart, _build_forest),
     Structure("$rules", _is(RuleSet), _take_rules_apart, _build_rules),

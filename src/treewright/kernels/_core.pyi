@@ -30,6 +30,17 @@ def pruning_steps(
     node_alpha: NDArray[np.float64],
     tolerance: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
+def cheapest_pruning(
+    first_child: NDArray[np.int32],
+    n_children: NDArray[np.int32],
+    as_leaf: NDArray[np.float64],
+    of_test: NDArray[np.float64],
+    as_left: NDArray[np.float64] | None,
+    slack: float,
+) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int64]]: ...
+def subtree_sums(
+    first_child: NDArray[np.int32], n_children: NDArray[np.int32], own: NDArray[np.float64]
+) -> NDArray[np.float64]: ...
 def bin_codes(
     column: NDArray[np.floating[Any]], breaks: NDArray[np.float64]
 ) -> NDArray[np.int32]: ...
@@ -83,6 +94,9 @@ class Predictor:
     def path(
         self, rows: Any, n_threads: int = 1
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def ends(
+        self, rows: Any, n_threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]: ...
     def reach(
         self,
         rows: Any,

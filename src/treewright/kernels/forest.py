@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from treewright.errors import ParameterError
 from treewright.kernels import _core, check_growth
 from treewright.kernels._core import ForestPredictor
-from treewright.kernels.reference import forest as reference
 
 __all__ = [
     "ForestPredictor",
@@ -31,6 +30,8 @@ _MASK = (1 << 64) - 1
 
 def tree_seed(seed: int, tree: int) -> int:
     """The seed of tree number ``tree``: ``grow`` with it draws the features the forest draws."""
+    from treewright.kernels.reference import forest as reference
+
     return reference.tree_seed(seed, tree)
 
 

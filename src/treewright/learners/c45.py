@@ -26,7 +26,14 @@ from sklearn.utils._param_validation import Interval
 
 from treewright.errors import ParameterError
 from treewright.estimator.base import Pruned, TreeEstimator, prune_by
-from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.parameters import (
+    OTHER_PRUNING,
+    PARAMETERS,
+    Parameter,
+    keep,
+    options,
+    parameters,
+)
 from treewright.estimator.progress import Progress
 from treewright.estimator.tasks import ClassificationMixin
 from treewright.estimator.training import Training
@@ -70,10 +77,12 @@ J48_TOLERANCE = 1e-6
         "of giving each a branch.",
     ),
     pruning=Parameter(
-        [*options("error_based"), callable, None],
-        '"error_based" or callable',
-        "How the grown tree is cut back: by expected errors, by a function of yours from Tree to "
-        "Tree, or not at all.",
+        PARAMETERS["pruning"].constraints,
+        "str or callable",
+        'How the grown tree is cut back: "error_based" by expected errors, as the program does; '
+        '"cost_complexity" by its weakest links; '
+        + OTHER_PRUNING
+        + "; by a function of yours from Tree to Tree; or not at all.",
     ),
     subtree_raising=Parameter(
         [bool], "bool", "Whether pruning may put the largest branch of a node in its place."
@@ -115,18 +124,9 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the information gained.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -152,6 +152,8 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
     |   Humidity = Normal: Yes (2.0/1.0)
     """
 
+    _own_pruning = "error_based"
+
     def __init__(
         self,
         *,
@@ -159,7 +161,8 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
         min_samples_leaf: float = 2,
         criterion: Literal["gain_ratio", "gain"] = "gain_ratio",
         subset: bool = False,
-        pruning: Literal["error_based"] | Callable[[Tree], Tree] | None = "error_based",
+        pruning: str | Callable[[Tree], Tree] | None = "error_based",
+        pruning_options: Mapping[str, Any] | None = None,
         subtree_raising: bool = True,
         collapse: bool = True,
         variant: Literal["release8", "j48"] = "release8",
@@ -237,6 +240,9 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
             self._error_rules(),
             keep_empty=self.variant == "release8",
         )
+
+    def _before_pruning(self, tree: Tree, training: Training) -> Tree:
+        return self._finish(tree, training)
 
     def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
         finished = self._finish(tree, training)

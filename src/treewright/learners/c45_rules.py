@@ -85,14 +85,7 @@ class C45Rules(ClassificationMixin, TreeEstimator):
     tree_ : Tree
         The unpruned tree that they were made from; ``apply``, ``decision_path``, ``trace`` and
         ``feature_importances_`` are about it.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------

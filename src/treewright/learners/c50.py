@@ -14,7 +14,7 @@ boosting, and C4.5*, AAAI-96.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -26,7 +26,14 @@ from treewright.data.schema import Target
 from treewright.errors import ModelFileError, ParameterError
 from treewright.estimator.base import Pruned, TreeEstimator
 from treewright.estimator.costs import expected_cost_labels
-from treewright.estimator.parameters import Parameter, keep, parameters
+from treewright.estimator.parameters import (
+    OTHER_PRUNING,
+    PARAMETERS,
+    Parameter,
+    keep,
+    options,
+    parameters,
+)
 from treewright.estimator.progress import reported
 from treewright.estimator.tasks import ClassificationMixin
 from treewright.estimator.training import Training, threads
@@ -66,11 +73,19 @@ __all__ = ["C50Classifier"]
         "Weight that at least two branches of a test must have: the number of rows, where they "
         "have no weights.",
     ),
+    pruning=Parameter(
+        [*PARAMETERS["pruning"].constraints, *options("c50")],
+        "str or callable",
+        'How grown trees are cut back: "c50" as the program does, by expected errors and then '
+        '(``global_pruning``) as a whole; "cost_complexity" by weakest links; '
+        + OTHER_PRUNING
+        + "; by a function of yours from Tree to Tree; or not at all.",
+    ),
     global_pruning=Parameter(
         [bool],
         "bool",
         "Prune the whole tree, too, within one standard error of its training errors. Never done "
-        "with ``costs``.",
+        'with ``costs``, nor where ``pruning`` is not "c50".',
     ),
     soft_thresholds=Parameter(
         [bool],
@@ -93,7 +108,9 @@ __all__ = ["C50Classifier"]
         "training; with more, costs act on predictions alone.",
     ),
     random_state=Parameter(
-        ["random_state"], "int or RandomState", "Seed of the halves (only with ``winnow``)."
+        ["random_state"],
+        "int or RandomState",
+        "Seed of the halves of ``winnow``, and of rows held out and folds for pruning.",
     ),
 )
 class C50Classifier(ClassificationMixin, TreeEstimator):
@@ -116,16 +133,7 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         Share of the training rows whose class was decided with each feature.
     winnowed_ : ndarray of shape (n_features,)
         Which features winnowing left out.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -172,6 +180,8 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
     winnowed_: NDArray[np.bool_]
     _report: Learned
 
+    _own_pruning = "c50"
+
     def __init__(
         self,
         *,
@@ -181,6 +191,8 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         subset: bool = False,
         confidence: float = 0.25,
         min_samples_leaf: float = 2,
+        pruning: str | Callable[[Tree], Tree] | None = "c50",
+        pruning_options: Mapping[str, Any] | None = None,
         global_pruning: bool = True,
         soft_thresholds: bool = False,
         winnow: bool = False,

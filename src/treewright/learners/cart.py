@@ -50,24 +50,7 @@ class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -116,7 +99,8 @@ class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,
@@ -127,7 +111,7 @@ class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training, "max_exhaustive", "continuous_split")
+        return make_recipe(self, training)
 
 
 @parameters(
@@ -147,20 +131,7 @@ class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    n_outputs_ : int
-        Number of outputs.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -200,7 +171,8 @@ class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,
@@ -211,4 +183,4 @@ class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         keep(self, locals())
 
     def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training, "continuous_split")
+        return make_recipe(self, training)

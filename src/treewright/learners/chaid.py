@@ -127,22 +127,9 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     ----------
     tree_ : Tree
         The fitted tree; ``tree_.node_tests()`` lists the tests at every node.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of Gini's index.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -194,7 +181,8 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,
@@ -226,16 +214,9 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         The fitted tree; ``tree_.node_tests()`` lists the tests at every node.
     n_outputs_ : int
         Number of outputs, always 1.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of variance.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -279,7 +260,8 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         min_prob: float | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,

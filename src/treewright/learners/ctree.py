@@ -123,22 +123,9 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
     ----------
     tree_ : Tree
         The fitted tree; ``tree_.node_tests()`` has the tests of all nodes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity (Gini's index).
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -189,7 +176,8 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,
@@ -221,18 +209,9 @@ class CTreeRegressor(RegressionMixin, _ConditionalInferenceTree):
     ----------
     tree_ : Tree
         The fitted tree; ``tree_.node_tests()`` has the tests of all nodes.
-    n_outputs_ : int
-        Number of outputs.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of impurity (the squared error).
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -272,7 +251,8 @@ class CTreeRegressor(RegressionMixin, _ConditionalInferenceTree):
         max_surrogates: int = 0,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,

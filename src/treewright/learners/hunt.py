@@ -43,9 +43,6 @@ from treewright.tree.tree import Tree
 
 __all__ = ["HuntClassifier", "HuntRegressor"]
 
-OPEN_CHOICES = ("nominal_split", "ordinal_split", "continuous_split")
-"""Fields of the recipe that only here are the user's."""
-
 _OWN_CRITERION = (
     " Or your own: a function of the statistics of the left and the right side, one row per "
     "cut, that returns what each cut gains (a node is split at the largest gain above 0), or "
@@ -82,24 +79,7 @@ class HuntClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
-    cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
-        ``costs`` in the order of ``classes_``.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -148,7 +128,8 @@ class HuntClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,
@@ -160,7 +141,7 @@ class HuntClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
 
     def _recipe(self, training: Training) -> Recipe:
         check_own_criterion(self)
-        return make_recipe(self, training, *OPEN_CHOICES, "max_exhaustive")
+        return make_recipe(self, training)
 
 
 @parameters(
@@ -180,20 +161,7 @@ class HuntRegressor(RegressionMixin, CostComplexity, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    n_outputs_ : int
-        Number of outputs.
-    ccp_alpha_ : float
-        Strength of pruning that was used.
-    feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the decrease of impurity.
-    cp_table_ : CpTable
-        Complexity, size and error of the nested subtrees.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -236,7 +204,8 @@ class HuntRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
-        pruning: Literal["cost_complexity"] | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
+        pruning_options: Mapping[str, Any] | None = None,
         ccp_alpha: float | Literal["cv"] = 0.0,
         cp: float | Literal["cv"] | None = None,
         cv: Any = 10,
@@ -248,4 +217,4 @@ class HuntRegressor(RegressionMixin, CostComplexity, TreeEstimator):
 
     def _recipe(self, training: Training) -> Recipe:
         check_own_criterion(self)
-        return make_recipe(self, training, *OPEN_CHOICES)
+        return make_recipe(self, training)

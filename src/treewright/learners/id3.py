@@ -3,7 +3,7 @@
 Nominal and ordinal features have a branch for each declared category, and a feature is tested
 at most once on a path. A branch that no training row takes is a leaf with the majority class
 of its parent. Growth ends at pure nodes, where no feature gains anything, and where none is
-left; nothing is pruned.
+left; nothing is pruned unless ``pruning`` says so.
 
 ID3 knows nominal features without gaps only. Continuous ones are therefore cut into intervals
 (``discretize``): at each node by Fayyad and Irani's description length, or once before growth
@@ -17,7 +17,7 @@ References: Quinlan (1986), *Induction of Decision Trees*, Machine Learning 1; F
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,8 +29,15 @@ from sklearn.utils._param_validation import Interval
 from treewright.data.binning import BINNINGS, bin_table, table_edges
 from treewright.data.schema import Target
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.estimator.base import TreeEstimator
-from treewright.estimator.parameters import Parameter, keep, options, parameters
+from treewright.estimator.base import Pruned, TreeEstimator, prune_by
+from treewright.estimator.parameters import (
+    OTHER_PRUNING,
+    PARAMETERS,
+    Parameter,
+    keep,
+    options,
+    parameters,
+)
 from treewright.estimator.tasks import ClassificationMixin
 from treewright.estimator.training import Training
 from treewright.tree.binned import unbin
@@ -61,6 +68,16 @@ DEFAULT_BINS = 10
         'Bins of each continuous feature with ``discretize="equal_width"`` and '
         '"equal_frequency"; None for 10.',
     ),
+    pruning=Parameter(
+        PARAMETERS["pruning"].constraints,
+        "str or callable",
+        'How the grown tree is cut back, if at all: "cost_complexity" by its weakest links; '
+        + OTHER_PRUNING
+        + "; or by a function of yours from Tree to Tree.",
+    ),
+    random_state=Parameter(
+        ["random_state"], "int or RandomState", "Seed of rows held out and folds for pruning."
+    ),
     missing=Parameter(
         options("fractional", "own_branch", "majority"),
         '{"fractional", "own_branch", "majority"}',
@@ -78,20 +95,11 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
 
     Attributes
     ----------
-    tree_ : Tree
-        The fitted tree.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_classes_ : int
-        Their number.
     bin_edges_ : dict
         Edges of the bins that were fixed before growth, by the feature's name.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of entropy.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where ``X`` has names.
+    {attributes}
 
     See Also
     --------
@@ -133,8 +141,11 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_impurity_decrease: float = 0.0,
+        pruning: str | Callable[[Tree], Tree] | None = None,
+        pruning_options: Mapping[str, Any] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -172,6 +183,9 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
         edges = {name: e for name, e in self.bin_edges_.items() if name in known.names}
         binned = replace(training, table=bin_table(training.table, edges))
         return unbin(super()._grow(binned, progress, recipe), known, edges)
+
+    def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
+        return Pruned(prune_by(self.pruning, tree) if callable(self.pruning) else tree)
 
     def _recipe(self, training: Training) -> Recipe:
         return Recipe(

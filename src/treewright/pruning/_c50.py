@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.kernels.error_based import weakest_links
+from treewright.kernels.prune import subtree_sums
+from treewright.pruning._bottom_up import cut
 from treewright.pruning._error_based import error_rules, prune_table
+from treewright.tree.pruning_log import PruningLog
 from treewright.tree.split import SplitKind, Splits
 from treewright.tree.tree import Tree
 
@@ -77,16 +80,19 @@ def prune_globally(tree: Tree) -> Tree:
     mask = weakest_links(
         tree.first_child, tree.n_children, errors, tree.weight <= 0, float(tree.weight[0])
     )
-    return tree.collapse(mask) if mask.any() else tree
+    own = np.where(tree.is_leaf, errors, 0.0)
+    below = subtree_sums(tree.first_child, tree.n_children, own)
+    words = "among the fewest training errors saved per leaf, within one standard error in all"
+    return cut(tree, mask, "global", words, below, errors)
 
 
 def pool_leaves(tree: Tree) -> Tree:
     """Sibling leaves of one class as one leaf; those without rows only with each other."""
-    wide = (tree.n_children > 2) & (tree.splits.kind == SplitKind.CODES)
-    if not wide.any():
+    is_multiway = (tree.n_children > 2) & (tree.splits.kind == SplitKind.CODES)
+    if not is_multiway.any():
         return tree
     node = np.arange(tree.n_nodes)
-    pooled = tree.is_leaf & (tree.parent >= 0) & wide[np.maximum(tree.parent, 0)]
+    pooled = tree.is_leaf & (tree.parent >= 0) & is_multiway[np.maximum(tree.parent, 0)]
     # a leaf belongs to the first of its siblings with the same label, likewise empty or not
     group = np.column_stack([tree.parent, tree.label, tree.weight > 0])[pooled]
     _, first, inverse = np.unique(group, axis=0, return_index=True, return_inverse=True)
@@ -126,10 +132,19 @@ def _merged(tree: Tree, stands_for: NDArray[np.int64], stays: NDArray[np.bool_])
         impurity=-(share * logs).sum(axis=1),
         gain=tree.gain[stays],
         extras={name: column[stays] for name, column in tree.extras.items()},
+        pruning_log=_renumbered_log(tree, stands_for, new_id),
         **sums,
     )
     alone = merged.n_children == 1
     return merged.collapse(alone) if alone.any() else merged
+
+
+def _renumbered_log(
+    tree: Tree, stands_for: NDArray[np.int64], new_id: NDArray[np.int64]
+) -> PruningLog | None:
+    if tree.pruning_log is None:
+        return None
+    return tree.pruning_log.renumbered(new_id[stands_for].astype(np.int32))
 
 
 def _renumbered(tree: Tree, stands_for: NDArray[np.int64], new_id: NDArray[np.int64]) -> Splits:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from treewright.errors import ParameterError
-from treewright.pruning._sequence import Risk, pruning_sequence
+from treewright.pruning._bottom_up import cheapest, cut
+from treewright.pruning._sequence import PruningSequence, Risk, node_risk, pruning_sequence
 from treewright.tree.tree import Tree
 
-__all__ = ["cost_complexity"]
+__all__ = ["cost_complexity", "prune_sequence"]
 
 
 def cost_complexity(
@@ -35,7 +38,7 @@ def cost_complexity(
     Returns
     -------
     Tree
-        A new tree; the argument is not changed.
+        A new tree with its ``pruning_log``; the argument is not changed.
 
     References
     ----------
@@ -43,7 +46,13 @@ def cost_complexity(
 
     Examples
     --------
-    >>> pruned = cost_complexity(model.tree_, ccp_alpha=0.01)  # doctest: +SKIP
+    >>> from sklearn.datasets import load_iris
+    >>> from treewright import CARTClassifier
+    >>> from treewright.pruning import cost_complexity
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CARTClassifier().fit(X, y).tree_
+    >>> cost_complexity(tree, 0.01).n_leaves
+    4
     """
     if (ccp_alpha is None) == (cp is None):
         raise ParameterError(
@@ -57,7 +66,16 @@ def cost_complexity(
         assert cp is not None
         sequence = pruning_sequence(tree, risk, "rpart")
         alpha = _check_price("cp", cp) * abs(sequence.root_risk)
-    return tree.collapse(sequence.collapsed(alpha))
+    return prune_sequence(tree, sequence, alpha)
+
+
+def prune_sequence(tree: Tree, sequence: PruningSequence, alpha: float) -> Tree:
+    """The tree pruned at ``alpha`` by a sequence made of it, with the log of the cuts."""
+    as_leaf = node_risk(tree, sequence.risk) + min(alpha, np.finfo(np.float64).max / 4)
+    best = cheapest(tree, as_leaf)
+    words = f"{sequence.risk} and {alpha:.6g} per leaf are no more as a leaf than as a subtree"
+    mask = sequence.collapsed(alpha)
+    return cut(tree, mask, "cost complexity", words, best.below, as_leaf, best.n_leaves)
 
 
 def _check_price(name: str, value: float) -> float:

@@ -3,7 +3,8 @@
 The errors that a leaf makes on new rows are estimated by an upper confidence limit of its
 training errors. From below, a subtree is replaced by a leaf, or by its largest branch (subtree
 raising), if that does not raise the estimate by more than a tenth of an error. Raising sends the
-rows of the whole node down the branch, so the training rows are needed.
+rows of the whole node down the branch, so the training rows are needed; without it the counts that
+the tree holds will do.
 
 Two programs are followed where they part. Release 8 of C4.5 interpolates the normal deviate in a
 small table and adds 0.67 of what is left where nearly all cases are errors; J48 takes the exact
@@ -25,14 +26,25 @@ from scipy.special import ndtri
 from treewright.errors import ParameterError
 from treewright.kernels.error_based import collapsible
 from treewright.kernels.error_based import error_based as _error_based
+from treewright.pruning._bottom_up import cheapest, cut, need_classes
+from treewright.pruning._expected_errors import replace_subtrees
+from treewright.pruning._rows import read_rows
 from treewright.tree.growing.values import class_nodes, label_empty
+from treewright.tree.pruning_log import PruningLog
 from treewright.tree.split import GAP_STOP, Splits
 from treewright.tree.tree import EMPTY_PROBABILITY, Tree
 
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["collapse_training_errors", "error_based", "error_rules", "prune_table", "send_down"]
+__all__ = [
+    "collapse_training_errors",
+    "error_based",
+    "error_based_table",
+    "error_rules",
+    "prune_table",
+    "send_down",
+]
 
 Floats = NDArray[np.float64]
 Variant = Literal["release8", "j48"]
@@ -44,8 +56,8 @@ _COLLAPSE_SLACK = 1e-3
 
 def error_based(
     tree: Tree,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     sample_weight: Any = None,
     *,
     confidence: float = 0.25,
@@ -58,9 +70,9 @@ def error_based(
     Parameters
     ----------
     tree
-        A grown classification tree.
+        A grown classification tree of any learner, with two branches or more.
     X, y, sample_weight
-        The rows it was grown from.
+        The rows it was grown from; not needed with ``subtree_raising=False``.
     confidence
         Of the upper limit of the errors of a leaf; smaller values prune more.
     subtree_raising
@@ -73,8 +85,8 @@ def error_based(
     Returns
     -------
     Tree
-        A new tree; the argument is not changed. Its extra column ``expected_errors`` holds the
-        estimate for each node.
+        A new tree with its ``pruning_log``; the argument is not changed. Where rows were given,
+        its extra column ``expected_errors`` holds the estimate for each node.
 
     References
     ----------
@@ -89,34 +101,57 @@ def error_based(
     >>> tree = CARTClassifier().fit(X, y).tree_
     >>> pruned = error_based(tree, X, y)
     >>> tree.n_leaves, pruned.n_leaves
-    (9, 4)
+    (9, 7)
     """
-    from treewright.data.encode import encode
-    from treewright.data.target import class_codes
-    from treewright.data.weights import check_lengths, read_weights
+    need_classes(tree, "error_based")
+    rules = error_rules(confidence, variant, subtree_raising)
+    if X is None or y is None:
+        if subtree_raising:
+            raise ParameterError(
+                "subtree_raising=True sends the training rows down again, so error_based needs "
+                "X and y, got None; pass them, or set subtree_raising=False."
+            )
+        return replace_subtrees(collapse_training_errors(tree) if collapse else tree, rules)
+    return error_based_table(
+        tree,
+        *read_rows(tree, X, y, sample_weight, "the training set"),
+        confidence=confidence,
+        subtree_raising=subtree_raising,
+        collapse=collapse,
+        variant=variant,
+    )
 
-    target = tree.schema.target
-    if target is None or not target.is_classification:
+
+def error_based_table(
+    tree: Tree,
+    table: Table,
+    y: NDArray[np.int32],
+    weight: Floats | None,
+    *,
+    confidence: float,
+    subtree_raising: bool,
+    collapse: bool,
+    variant: Variant,
+) -> Tree:
+    """The same with rows that are encoded already; ``y`` holds class codes."""
+    need_classes(tree, "error_based")
+    rules = error_rules(confidence, variant, subtree_raising)
+    if not subtree_raising:
+        return replace_subtrees(collapse_training_errors(tree) if collapse else tree, rules)
+    if not np.array_equal(tree.label, _majority(tree)):
         raise ParameterError(
-            "error_based counts training errors, so it needs a classification tree, got a "
-            "regression tree; use cost_complexity."
+            "error_based with rows labels leaves by their majority, but costs or priors labelled "
+            "this tree; set subtree_raising=False, and pass no rows."
         )
     if len(tree.surrogates) or np.any(tree.default[~tree.is_leaf] == GAP_STOP):
         raise ParameterError(
             "error_based sends rows down the branches again, which it cannot where surrogates "
-            'decide about gaps or rows end inside the tree; grow the tree with missing="learned", '
-            '"majority" or "fractional".'
+            "decide about gaps or rows end inside the tree; set subtree_raising=False, and pass "
+            "no rows."
         )
-    rules = error_rules(confidence, variant, subtree_raising)
-    table = encode(X, schema=tree.schema)
-    codes, _ = class_codes(y, np.array(target.classes, dtype=object))
-    check_lengths(table.n_rows, len(codes))
-    weight, rows = read_weights(sample_weight, len(codes))
-    if rows is not None:
-        table, codes = table.take(np.flatnonzero(rows)), codes[rows]
     if collapse:
         tree = collapse_training_errors(tree)
-    return prune_table(tree, table, codes, weight, rules, keep_empty=variant == "release8")
+    return prune_table(tree, table, y, weight, rules, keep_empty=variant == "release8")
 
 
 def error_rules(confidence: float, variant: Variant, subtree_raising: bool) -> dict[str, Any]:
@@ -143,7 +178,12 @@ def collapse_training_errors(tree: Tree) -> Tree:
     """The tree without subtrees that make no fewer training errors than a leaf would."""
     errors = tree.weight - tree.value.max(axis=1)
     mask = collapsible(tree.first_child, tree.n_children, errors, _COLLAPSE_SLACK)
-    return tree.collapse(mask) if mask.any() else tree
+    mask &= ~tree.is_leaf
+    if not mask.any():
+        return tree
+    below = cheapest(tree, errors, slack=_COLLAPSE_SLACK)
+    words = "the subtree makes no fewer training errors than a leaf"
+    return cut(tree, mask, "collapse", words, below.below, errors, below.n_leaves)
 
 
 def prune_table(
@@ -171,7 +211,7 @@ def prune_table(
         rules,
         growth,
     )
-    rebuilt = _rebuild(tree, pruned)
+    rebuilt = _rebuild(tree, pruned, rules)
     return _with_kept_classes(rebuilt, tree, pruned["source"]) if keep_empty else rebuilt
 
 
@@ -196,7 +236,40 @@ def send_down(tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | N
     return replace(sent, extras=extras)
 
 
-def _rebuild(tree: Tree, pruned: dict[str, Any]) -> Tree:
+def _majority(tree: Tree) -> NDArray[np.int32]:
+    """Labels by the largest class weight, the first of equals; of empty nodes as they are."""
+    largest = tree.value.max(axis=1)
+    own = tree.value[np.arange(tree.n_nodes), tree.label]
+    keeps = (tree.weight <= 0) | (own >= largest)
+    return np.where(keeps, tree.label, tree.value.argmax(axis=1)).astype(np.int32)
+
+
+def _log(tree: Tree, pruned: dict[str, Any], rules: dict[str, Any]) -> PruningLog | None:
+    """What the kernel did, after what was done to the tree before."""
+    place, cuts = pruned["place"], pruned["cuts"]
+    n_places = max(tree.n_nodes, int(place.max()) + 1, int(cuts["node"].max(initial=-1)) + 1)
+    new_id = np.full(n_places, -1, np.int32)
+    new_id[place] = np.arange(len(place), dtype=np.int32)
+    earlier = None if tree.pruning_log is None else tree.pruning_log.renumbered(new_id)
+    if not rules["prune"]:
+        return earlier
+    unit = "cost" if rules.get("price") else "errors"
+    most = f"are at most 0.1 more than those of the subtree (confidence {rules['confidence']:g})"
+    log = PruningLog.of(
+        [
+            ("error-based", f"the expected {unit} of a leaf {most}"),
+            ("error-based", f"the expected {unit} of the largest branch in its place {most}"),
+        ],
+        node=new_id[cuts["node"]],
+        was=np.where(cuts["node"] < tree.n_nodes, cuts["node"], -1),
+        rule=cuts["raised"],
+        **{name: cuts[name] for name in ("n_samples", "weight", "before", "after")},
+        n_leaves=cuts["leaves"],
+    )
+    return log if earlier is None else earlier.then(log)
+
+
+def _rebuild(tree: Tree, pruned: dict[str, Any], rules: dict[str, Any]) -> Tree:
     """A Tree from the kernel's arrays: splits and what is known of them come from their source.
 
     Sources count through the nodes of the tree that was pruned, then through those grown again.
@@ -204,7 +277,9 @@ def _rebuild(tree: Tree, pruned: dict[str, Any]) -> Tree:
     source, value = pruned["source"].astype(np.int64), pruned["value"]
     first_child, n_children = pruned["first_child"], pruned["n_children"]
     splits, default, extras = tree.splits, tree.default, dict(tree.extras)
-    extras.pop(EMPTY_PROBABILITY, None)  # of other rows
+    extras.pop(
+        EMPTY_PROBABILITY, None
+    )  # that of the tree before pruning, whose leaves had other rows
     if source.max(initial=0) >= tree.n_nodes:
         again = pruned["regrown"]
         splits = Splits.joined([splits, Splits(**again["splits"])])
@@ -233,6 +308,7 @@ def _rebuild(tree: Tree, pruned: dict[str, Any]) -> Tree:
         gain=_gains(tree, source, weight, impurity, first_child, n_children),
         risk=risk,
         extras=extras,
+        pruning_log=_log(tree, pruned, rules),
     )
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import KINDS, Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.tree.node_tests import TEST_DTYPES
+from treewright.tree.pruning_log import LOG_DTYPES
 from treewright.tree.split import GAP_FRACTION, GAP_STOP, SPLIT_DTYPES, SplitKind, Splits
 from treewright.tree.tree import EMPTY_PROBABILITY, TREE_DTYPES, Tree
 
@@ -42,6 +43,7 @@ def check_structure(tree: Tree) -> None:
     _check_surrogates(tree)
     _check_values(tree)
     _check_tests(tree)
+    _check_log(tree)
 
 
 def _fail(what: str) -> NoReturn:
@@ -309,9 +311,9 @@ def _check_branches(
     of: str,
 ) -> None:
     """Branches fit the children; with ``default`` all must be used, one by gaps alone."""
-    wide = np.repeat(n_branches, np.diff(splits.code_offset))
+    n_branches_of_code = np.repeat(n_branches, np.diff(splits.code_offset))
     _require(
-        (splits.branches >= 0) & (splits.branches < wide),
+        (splits.branches >= 0) & (splits.branches < n_branches_of_code),
         f"the branches of a {of} must be those of its children",
         "code",
     )
@@ -372,6 +374,23 @@ def _check_classes(tree: Tree) -> None:
     _require(np.isfinite((tree.value * factor).sum(axis=1)), "class weights must have finite sums")
     n_classes = len(target.classes)
     _require((tree.label >= 0) & (tree.label < n_classes), f"labels must lie below {n_classes}")
+
+
+def _check_log(tree: Tree) -> None:
+    log = tree.pruning_log
+    if log is None:
+        return
+    n = _size(log.node)
+    for name, dtype in LOG_DTYPES.items():
+        _check_array(f"{name} of the pruning log", getattr(log, name), dtype, (n,))
+    of = "cut"
+    _require((log.node >= -1) & (log.node < tree.n_nodes), "a cut must be at a node", of)
+    _require(log.was >= -1, "a cut must have been at a node", of)
+    _require((log.n_samples >= 0) & (log.n_leaves >= 0), "rows and leaves must be counts", of)
+    _require(np.isfinite(log.weight), "the weight of a cut must be finite", of)
+    _require((log.rule >= 0) & (log.rule < len(log.rules)), "a cut must have a rule", of)
+    if not all(isinstance(text, str) for rule in log.rules for text in rule):
+        _fail("the rules of its pruning log must be texts")
 
 
 def _check_tests(tree: Tree) -> None:

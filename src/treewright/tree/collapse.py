@@ -53,6 +53,7 @@ def collapse_nodes(tree: Tree, nodes: Any) -> Tree:
         risk=tree.risk[kept],
         extras=_extras(tree, kept, is_leaf),
         tests=None if tree.tests is None else tree.tests.renumbered(new_id),
+        pruning_log=None if tree.pruning_log is None else tree.pruning_log.renumbered(new_id),
     )
 
 
@@ -60,7 +61,7 @@ def _extras(
     tree: Tree, kept: NDArray[np.int64], is_leaf: NDArray[np.bool_]
 ) -> dict[str, NDArray[Any]]:
     extras = {name: column[kept] for name, column in tree.extras.items()}
-    if "n_gaps" in extras:  # of a split, and there is none any more
+    if "n_gaps" in extras:  # rows with a gap in the tested feature; a leaf tests none
         extras["n_gaps"] = np.where(is_leaf, 0, extras["n_gaps"]).astype(extras["n_gaps"].dtype)
     return extras
 

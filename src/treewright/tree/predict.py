@@ -26,6 +26,7 @@ __all__ = [
     "category_counts",
     "core_arrays",
     "decision_path",
+    "ends",
     "node_values",
     "predictor",
     "reach",
@@ -104,6 +105,28 @@ def decision_path(tree: Tree, table: Table, n_threads: int = 1) -> csr_matrix:
         raise DataError(str(error)) from None
     visited = np.ones(len(indices), np.int64)
     return csr_matrix((visited, indices, indptr), shape=(table.n_rows, tree.n_nodes))
+
+
+def ends(
+    tree: Tree, table: Table, n_threads: int = 1
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Where the parts of each row end, and their shares; a row that is not divided has one part.
+
+    Parameters
+    ----------
+    tree, table, n_threads
+        As in :func:`apply`.
+
+    Returns
+    -------
+    rows, nodes, shares
+        One entry per part; the shares of a row add up to one.
+    """
+    try:
+        indptr, nodes, shares = predictor(tree).ends(_rows(table), n_threads)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    return np.repeat(np.arange(table.n_rows), np.diff(indptr)), nodes, shares
 
 
 def reach(

@@ -19,6 +19,7 @@ from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.tree.check import check_schema, check_structure
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
+from treewright.tree.pruning_log import LOG_DTYPES, PruningLog
 from treewright.tree.split import SPLIT_DTYPES, Splits
 from treewright.tree.tree import TREE_DTYPES, Tree
 
@@ -47,6 +48,12 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
     }
     if tree.tests is not None:
         data["tests"] = {name: _to_list(array) for name, array in tree.tests.arrays().items()}
+    if tree.pruning_log is not None:
+        log = tree.pruning_log
+        data["pruning_log"] = {
+            "rules": [list(rule) for rule in log.rules],
+            **{name: _to_list(array) for name, array in log.arrays().items()},
+        }
     return data
 
 
@@ -73,6 +80,7 @@ def tree_from_dict(data: Mapping[str, Any]) -> Tree:
         surrogates=_splits(data, "surrogates"),
         extras=_extras(_get(data, "extras", Mapping, "the tree")),
         tests=_tests(data.get("tests")),
+        pruning_log=_log(data.get("pruning_log")),
         **arrays,
     )
     check_structure(tree)
@@ -149,6 +157,16 @@ def _tests(entry: Any) -> NodeTests | None:
     if entry is None:
         return None
     return NodeTests(**{n: _to_array(entry, n, dtype) for n, dtype in TEST_DTYPES.items()})
+
+
+def _log(entry: Any) -> PruningLog | None:
+    if entry is None:
+        return None
+    rules = _get(entry, "rules", list, "the pruning log")
+    if not all(isinstance(rule, list) and len(rule) == 2 for rule in rules):
+        _fail("the rules of its pruning log must be pairs")
+    arrays: dict[str, Any] = {n: _to_array(entry, n, dtype) for n, dtype in LOG_DTYPES.items()}
+    return PruningLog(**arrays, rules=tuple((rule[0], rule[1]) for rule in rules))
 
 
 def _extras(data: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

@@ -21,6 +21,7 @@ from treewright.tree.split import GAP_FRACTION, Splits
 if TYPE_CHECKING:
     from treewright.rules import RuleSet
     from treewright.tree.node_tests import NodeTests, NodeTestTable
+    from treewright.tree.pruning_log import PruningLog
     from treewright.tree.show.nodes import Node, Nodes
     from treewright.tree.show.paths import Path
     from treewright.tree.show.rules import Rules
@@ -91,6 +92,8 @@ class Tree:
         features need a word about gaps; ``empty_probability`` see :attr:`probability`.
     tests
         Significance tests at the nodes; None for a learner that makes none.
+    pruning_log
+        What was cut and why, with ``frame()`` and ``str()``; None for a tree that no pruner saw.
 
     Notes
     -----
@@ -115,6 +118,7 @@ class Tree:
     risk: NDArray[np.float64]
     extras: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     tests: NodeTests | None = None
+    pruning_log: PruningLog | None = None
 
     def __post_init__(self) -> None:
         for name in TREE_DTYPES:

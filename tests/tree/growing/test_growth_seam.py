@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import treewright
 from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.datasets import load_play_tennis
+from treewright.errors import ParameterError
+from treewright.tree.check import check_structure
 from treewright.tree.growing.choosing import GrowingLevel, GrowingNode, LevelAnswer, ProposedSplit
 from treewright.tree.growing.grow import grow
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.predict import apply, node_values
-from treewright.tree.split import GAP_FRACTION
+from treewright.tree.split import GAP_FRACTION, SplitKind
 
 
 @pytest.fixture(scope="module")
@@ -181,3 +184,61 @@ def test_a_chooser_that_skips_a_node_of_its_level_is_refused():
             recipe,
             target=Target("y", ("a", "b")),
         )
+
+
+# A linear test: which side of a line
+
+
+@pytest.fixture(scope="module")
+def line():
+    """Two classes on either side of x + 2 y = 1, a column that says nothing, and some gaps."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + 2 * X[:, 2] > 1).astype(np.int32)
+    X[:5, 2] = np.nan
+    return encode({"x": X[:, 0], "noise": X[:, 1], "y": X[:, 2]}), y, Target("side", ("a", "b"))
+
+
+def by_line(node: GrowingNode) -> ProposedSplit | None:
+    if node.depth:
+        return None
+    return ProposedSplit(terms=((0, 1.0), (2, 2.0)), breaks=(1.0,), gap_branch=1)
+
+
+def test_a_linear_test_goes_through_loop_tree_predictor_and_text(line, tmp_path):
+    table, y, target = line
+    tree = grow(table, y, Recipe("gini", missing="majority", choose=by_line), target=target)
+    check_structure(tree)
+    assert tree.splits.kind[0] == SplitKind.LINEAR
+    assert tree.gain[0] == pytest.approx(
+        tree.impurity[0] - tree.impurity[1:] @ (tree.weight[1:] / 200)
+    )
+    leaf = apply(tree, table)
+    value = table.columns[0] + 2 * table.columns[2]
+    known = ~np.isnan(value)
+    assert np.array_equal(leaf[known], 1 + (value[known] > 1))
+    assert np.all(leaf[~known] == 2)  # a gap in any term is a gap
+    assert np.array_equal(np.bincount(leaf, minlength=3)[1:], tree.n_samples[1:])
+    assert np.array_equal(leaf[known] - 1, y[known])
+    assert "x + 2*y <= 1" in tree.to_text(ascii=True).replace("·", "*").replace("2 y", "2*y")
+    assert "x" in tree.to_svg()
+    assert tree.feature_importances().tolist() == pytest.approx([0.5, 0.0, 0.5])
+    rules = tree.rule_set().labels_of(table, 1)
+    assert np.array_equal(rules[known], y[known])
+    treewright.save(tree, tmp_path / "line")
+    assert np.array_equal(apply(treewright.load(tmp_path / "line"), table), leaf)
+
+
+@pytest.mark.parametrize(
+    ("proposal", "message"),
+    [
+        (ProposedSplit(terms=((0, 1.0), (9, 1.0)), breaks=(1.0,)), "one of the 3 features"),
+        (ProposedSplit(terms=((0, np.nan),), breaks=(1.0,)), "finite weights"),
+        (ProposedSplit(terms=((0, 1.0),), breaks=(1.0, 2.0)), "one break"),
+        (ProposedSplit(1, terms=((0, 1.0),), breaks=(1.0,)), "leave feature"),
+    ],
+)
+def test_an_impossible_linear_test_is_refused(line, proposal, message):
+    table, y, target = line
+    with pytest.raises(ParameterError, match=message):
+        grow(table, y, Recipe("gini", choose=lambda node: proposal), target=target)

@@ -76,9 +76,9 @@ def outlyingness(close: csr_matrix, group: NDArray[Any]) -> Floats:
     The number of rows over the sum of squared proximities to the rows of the group, itself
     included, less the median of the group, over its median absolute deviation.
     """
-    near = close.tocoo()
-    same = group[near.row] == group[near.col]
-    raw = close.shape[0] / np.bincount(near.row[same], near.data[same] ** 2)
+    pairs = close.tocoo()
+    same = group[pairs.row] == group[pairs.col]
+    raw = close.shape[0] / np.bincount(pairs.row[same], pairs.data[same] ** 2)
     measure = np.empty(len(raw))
     for label in np.unique(group):
         rows = group == label

@@ -2,7 +2,7 @@
 
 Both answer the same questions: what do the members say of these rows, together (``mean``) or one
 after another (``each``). Trees are read by the compiled predictor of forests. Models are the
-members that are no plain trees: estimators of other libraries, rule sets, boosted sequences.
+members that are not one tree each: estimators of other libraries, rule sets, boosted sequences.
 """
 
 from __future__ import annotations

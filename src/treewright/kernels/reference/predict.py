@@ -119,6 +119,20 @@ def values(tree: Tree, columns: Columns, node_values: NDArray[np.float64]) -> ND
     return out
 
 
+def ends(
+    tree: Tree, columns: Columns
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Every end of every row, as offsets, nodes and shares."""
+    found = [[(node, share) for node, share, ended in way if ended] for way in ways(tree, columns)]
+    offset = np.cumsum([0, *map(len, found)], dtype=np.int64)
+    parts = [part for row in found for part in row]
+    return (
+        offset,
+        np.array([node for node, _ in parts], np.int32),
+        np.array([share for _, share in parts]),
+    )
+
+
 def path(tree: Tree, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Every node that each row visits, ascending, as ``(indptr, indices)``."""
     visited = [sorted(node for node, _, _ in way) for way in ways(tree, columns)]

@@ -9,7 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["one_level_link", "pruning_steps", "weakest_link"]
+__all__ = [
+    "cheapest_pruning",
+    "one_level_link",
+    "pruning_steps",
+    "subtree_sums",
+    "weakest_link",
+]
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
@@ -111,3 +117,41 @@ def pruning_steps(
         n_leaves.append(len(leaves))
         risks.append(float(risk[leaves].sum()))
     return np.array(alphas), np.array(n_leaves), np.array(risks), equal
+
+
+def cheapest_pruning(
+    first_child: Ids,
+    n_children: Ids,
+    as_leaf: Floats,
+    of_test: Floats,
+    as_left: Floats | None = None,
+    slack: float = 0.0,
+) -> tuple[NDArray[np.uint8], Floats, NDArray[np.int64]]:
+    """What becomes of each node (0 stays, 1 leaf, 2 left to its parent), its cost, its leaves."""
+    children = _children(first_child, n_children)
+    fate = np.zeros(len(children), np.uint8)
+    below, leaves = as_leaf.astype(float).copy(), np.ones(len(children), np.int64)
+    cost = below.copy()
+    for t in range(len(children) - 1, -1, -1):
+        below_t = list(children[t])
+        if not below_t:
+            continue
+        if as_left is not None:
+            dear = [as_left[c] - cost[c] for c in below_t]
+            kept = int(np.argmax(dear)) if max(dear) < 0 else -1
+            for i, c in enumerate(below_t):
+                if dear[i] < 0 and i != kept:
+                    fate[c], cost[c] = 2, as_left[c]
+        below[t] = of_test[t] + sum(cost[c] for c in below_t)
+        leaves[t] = sum(1 if fate[c] else leaves[c] for c in below_t)
+        fate[t] = as_leaf[t] <= below[t] + slack
+        cost[t] = as_leaf[t] if fate[t] else below[t]
+    return fate, below, leaves
+
+
+def subtree_sums(first_child: Ids, n_children: Ids, own: Floats) -> Floats:
+    """Sums over each node and all below it."""
+    sums = own.astype(float).copy()
+    for t, below in reversed(list(enumerate(_children(first_child, n_children)))):
+        sums[t] += sums[list(below)].sum(axis=0)
+    return sums

@@ -10,11 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from treewright.estimator.base import prune_by
 from treewright.estimator.costs import expected_cost_labels
+from treewright.estimator.named_pruning import hold_out, prune_by_name
 from treewright.estimator.training import Training, threads
 from treewright.learners._c50.boosting import boost
 from treewright.learners._c50.soft import soften
-from treewright.learners._c50.tree import Cases, TreeSettings, build_tree, cases_per_leaf
+from treewright.learners._c50.tree import (
+    Cases,
+    OtherPruning,
+    TreeSettings,
+    build_tree,
+    cases_per_leaf,
+)
 from treewright.learners._c50.votes import boosted_probability, model_probability, vote
 from treewright.learners._c50.winnow import Winnowed, blank, winnow
 from treewright.pruning._c50 import Prices, pool_leaves
@@ -84,6 +92,7 @@ def learn(
         # global pruning knows no costs
         global_pruning=estimator.global_pruning and training.costs is None,
         n_threads=threads(estimator.n_jobs),
+        other_pruning=_other_pruning(estimator),
     )
     cases = Cases(training.table, training.y, training.target, training.sample_weight)
     found = None
@@ -105,6 +114,27 @@ def learn(
     if estimator.bands and estimator.rules:
         _order_by_utility(learned, builder.rows(cases))
     return _evaluate(learned, training, settings.n_threads)
+
+
+def _other_pruning(estimator: Any) -> OtherPruning | None:
+    """How trees are grown and pruned where C5.0's own pruning is not wanted."""
+    if estimator.pruning == "c50":
+        return None
+
+    def build(cases: Cases, grow: Callable[[Cases], Tree]) -> Tree:
+        if estimator.pruning is None or callable(estimator.pruning):
+            tree = grow(cases)
+            return prune_by(estimator.pruning, tree) if estimator.pruning else tree
+        training = Training(cases.table, cases.y, cases.weight, cases.target)
+        held_out = hold_out(estimator, training)
+        part = cases
+        if held_out is not None:
+            weight = None if cases.weight is None else cases.weight[held_out.growing]
+            part = cases.take(held_out.growing, weight)
+        pruned: Tree = prune_by_name(estimator, grow(part), training, held_out).tree
+        return pruned
+
+    return build
 
 
 class _Builder:

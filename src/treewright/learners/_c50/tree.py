@@ -21,11 +21,16 @@ __all__ = ["Cases", "TreeSettings", "build_tree", "cases_per_leaf", "tree_recipe
 Floats = NDArray[np.float64]
 
 
+OtherPruning = Callable[["Cases", Callable[["Cases"], Tree]], Tree]
+"""Makes a pruned tree of cases and of a function that grows one."""
+
+
 @dataclass(frozen=True)
 class TreeSettings:
     """What a tree of C5.0 is built by; see :class:`treewright.C50Classifier`.
 
-    A node lighter than ``least_node`` is not split.
+    A node lighter than ``least_node`` is not split. ``other_pruning`` grows and prunes a tree by
+    a method that is not C5.0's.
     """
 
     confidence: float = 0.25
@@ -34,6 +39,7 @@ class TreeSettings:
     global_pruning: bool = True
     least_node: float = 0.0
     n_threads: int = 1
+    other_pruning: OtherPruning | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +107,9 @@ def build_tree(
     ``grow_again`` says whether raised branches are grown anew. With ``prices`` the tree is grown
     from cases weighted by them and pruned by cost, with the weights as they were.
     """
-    plain = cases.weight
+    own_weight = cases.weight
     if prices is not None:
-        weight = np.ones(len(cases.y)) if plain is None else plain
+        weight = np.ones(len(cases.y)) if own_weight is None else own_weight
         cases = replace(cases, weight=weight * prices.factor[cases.y])
     recipe = tree_recipe(settings, cases.total)
     growth = growth_parameters(
@@ -115,20 +121,25 @@ def build_tree(
         n_threads=settings.n_threads,
         cut_values=cases.values,
     )
-    tree = grow(
-        cases.table,
-        cases.y,
-        recipe,
-        target=cases.target,
-        sample_weight=cases.weight,
-        n_threads=settings.n_threads,
-        progress=progress,
-    )
+
+    def grown(of: Cases) -> Tree:
+        return grow(
+            of.table,
+            of.y,
+            recipe,
+            target=of.target,
+            sample_weight=of.weight,
+            n_threads=settings.n_threads,
+            progress=progress,
+        )
+
+    if settings.other_pruning is not None:
+        return settings.other_pruning(cases, grown)
     tree = local_prune(
-        tree,
+        grown(cases),
         cases.table,
         cases.y,
-        plain,
+        own_weight,
         confidence=settings.confidence,
         min_items=settings.min_items if grow_again else 0.0,
         growth=growth if grow_again else None,

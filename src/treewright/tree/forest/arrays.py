@@ -9,7 +9,7 @@ for. Trees of other making (surrogates, gaps that divide) are kept as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
 
@@ -115,8 +115,9 @@ class Forest:
 
     @classmethod
     def from_trees(cls, trees: Sequence[Tree]) -> Forest:
-        """A forest of ready trees, of whatever recipe."""
-        return cls(trees[0].schema, trees=trees)
+        """A forest of ready trees, of whatever recipe; logs of pruning are left behind."""
+        bare = [t if t.pruning_log is None else replace(t, pruning_log=None) for t in trees]
+        return cls(bare[0].schema, trees=bare)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _make_forest, (self.schema, self.arrays, self.criterion, self.costs, self._trees)

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.schema import Schema
 from treewright.errors import ParameterError
 from treewright.tree.node_tests import NodeTests
 from treewright.tree.split import GAP_STOP, SplitKind
@@ -93,19 +94,21 @@ class ProposedSplit:
     """What a Python chooser proposes.
 
     ``breaks`` for a continuous or ordinal feature, or ``codes`` with their ``branches`` for a
-    nominal one. ``gain`` left out is the decrease of impurity. ``gap_branch`` is where a gap
-    goes under ``missing="majority"`` and "learned", perhaps a last branch of its own; −2 leaves
-    it to the heaviest branch.
+    nominal one. A linear test has ``terms``, pairs of a feature and its weight, instead of a
+    feature, and one break for their weighted sum. ``gain`` left out is the decrease of impurity.
+    ``gap_branch`` is where a gap goes under ``missing="majority"`` and "learned", perhaps a last
+    branch of its own; −2 leaves it to the heaviest branch.
     ``surrogates`` are asked first under ``missing="surrogate"``. ``extras`` become columns of
     ``Tree.extras``, ``tests`` rows of ``Tree.tests``.
     """
 
-    feature: int
+    feature: int = -1
     gain: float = math.nan
     breaks: tuple[float, ...] = ()
     closed: bool = True
     codes: tuple[int, ...] = ()
     branches: tuple[int, ...] = ()
+    terms: tuple[tuple[int, float], ...] = ()
     gap_branch: int = GAP_STOP
     surrogates: tuple[ProposedSurrogate, ...] = ()
     extras: Mapping[str, float] = field(default_factory=dict)
@@ -149,10 +152,10 @@ class ChooserBridge:
     known only in the end.
     """
 
-    def __init__(self, choose: Any, n_features: int) -> None:
+    def __init__(self, choose: Any, schema: Schema) -> None:
         self._choose_level = getattr(choose, "choose_level", None) or _one_by_one(choose)
         self._makes_tests = getattr(choose, "makes_tests", False)
-        self._n_features = n_features
+        self._features = schema.features
         self._answers: list[Answer] = []
         self._tests: list[tuple[int, NodeTests]] = []  # with the number of the level's first node
 
@@ -175,12 +178,7 @@ class ChooserBridge:
         ]
 
     def _split(self, answer: ProposedSplit) -> dict[str, Any]:
-        for feature in (answer.feature, *(s.feature for s in answer.surrogates)):
-            if not 0 <= feature < self._n_features:  # the core would read beyond the table
-                raise ParameterError(
-                    f"choose must propose one of the {self._n_features} features, "
-                    f"got number {feature}."
-                )
+        self._check(answer)
         split = _test(answer)
         # a branch of its own for gaps is the last one
         split["n_branches"] = max(split["n_branches"], int(answer.gap_branch) + 1)
@@ -191,6 +189,31 @@ class ChooserBridge:
             for s in answer.surrogates
         ]
         return split
+
+    def _check(self, answer: ProposedSplit) -> None:
+        """Refuse what would make the core read beyond the table, or numbers that are none."""
+        n_features = len(self._features)
+        asked = [f for f, _ in answer.terms] or [answer.feature]
+        for feature in (*asked, *(s.feature for s in answer.surrogates)):
+            if not 0 <= feature < n_features:
+                raise ParameterError(
+                    f"choose must propose one of the {n_features} features, got number {feature}."
+                )
+        if not answer.terms:
+            return
+        if answer.feature != -1 or len(answer.breaks) != 1 or answer.codes:
+            raise ParameterError(
+                "choose must propose a linear test by its terms and one break alone, got "
+                f"{len(answer.breaks)} breaks, {len(answer.codes)} codes and feature "
+                f"{answer.feature}; leave feature and codes out."
+            )
+        for feature, weight in answer.terms:
+            if self._features[feature].kind != "continuous" or not math.isfinite(weight):
+                raise ParameterError(
+                    "choose must propose terms of continuous features with finite weights, got "
+                    f"{weight!r} times {self._features[feature].name!r}, which is "
+                    f"{self._features[feature].kind}."
+                )
 
     def extras(self, number: NDArray[np.int32]) -> dict[str, NDArray[np.float64]]:
         """Columns over nodes from what was said of each; NaN where nothing was.
@@ -232,8 +255,10 @@ def _test(proposal: ProposedSplit | ProposedSurrogate) -> dict[str, Any]:
     """The test of a proposal, as the core reads it."""
     nominal = len(proposal.codes) > 0
     order = np.argsort(proposal.codes) if nominal else ()
+    terms = getattr(proposal, "terms", ())
+    kind = SplitKind.LINEAR if terms else SplitKind.CODES if nominal else SplitKind.BREAKS
     return {
-        "kind": int(SplitKind.CODES if nominal else SplitKind.BREAKS),
+        "kind": int(kind),
         "feature": int(proposal.feature),
         "closed": bool(proposal.closed),
         "reversed": bool(getattr(proposal, "is_reversed", False)),
@@ -243,4 +268,6 @@ def _test(proposal: ProposedSplit | ProposedSurrogate) -> dict[str, Any]:
         "breaks": [float(b) for b in proposal.breaks],
         "codes": [int(proposal.codes[i]) for i in order],
         "branches": [int(proposal.branches[i]) for i in order],
+        "term_feature": [int(feature) for feature, _ in terms],
+        "term_weight": [float(weight) for _, weight in terms],
     }

@@ -7,7 +7,6 @@ search, or a Python chooser (:mod:`treewright.tree.growing.choosing`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,6 @@ from treewright.tree.split import Splits
 from treewright.tree.tree import Tree
 
 __all__ = ["candidates", "grow", "growth_parameters"]
-
-_GAPS = {"learned": 0, "surrogate": 1, "fractional": 2, "own_branch": 3, "majority": 4}
-_NO_LIMIT = 2**31 - 1
 
 
 def grow(
@@ -52,7 +48,7 @@ def grow(
     params["cut_values"] = list(cut_values)
     bridge = None
     if recipe.choose is not None:
-        bridge = params["choose"] = ChooserBridge(recipe.choose, len(table.schema))
+        bridge = params["choose"] = ChooserBridge(recipe.choose, table.schema)
     grown = kernels.grow(table.columns, params)
     if unit != 1.0:
         _restore_unit(grown, unit, row_of(recipe.criterion).unit_power)
@@ -147,35 +143,8 @@ def _core_params(
         if sample_weight is None
         else np.ascontiguousarray(sample_weight, np.float64),
         **_cost_params(costs),
-        "gaps": _GAPS[recipe.missing],
-        "closed": recipe.continuous_split == "at_most",
-        "random_cut": recipe.splitter == "random",
-        "data_thresholds": recipe.threshold != "midpoint",
-        "single_thresholds": recipe.threshold == "data_value32",
-        "single_shares": recipe.quinlan is not None and recipe.quinlan.single,
-        "all_branches": recipe.empty_branches,
-        "intervals": recipe.intervals,
-        "once": recipe.once,
-        "quinlan": None if recipe.quinlan is None else asdict(recipe.quinlan),
+        **recipe.core_values(),
         "cut_values": [],
-        "slack": recipe.slack,
-        "pure_share": recipe.pure_share,
-        "zero_gain": recipe.zero_gain,
-        "max_surrogates": recipe.max_surrogates,
-        "surrogate_share": recipe.surrogate_style == "share",
-        "surrogate_stop": recipe.surrogate_fallback == "stop",
-        "surrogate_errors": recipe.surrogate_errors,
-        "max_exhaustive": recipe.max_exhaustive,
-        "max_depth": _NO_LIMIT if recipe.max_depth is None else recipe.max_depth,
-        "max_leaves": recipe.max_leaf_nodes or 0,
-        "min_split": recipe.min_samples_split,
-        "min_leaf": recipe.min_samples_leaf,
-        "min_weight_leaf": recipe.min_weight_leaf,
-        "min_gain": recipe.min_gain,
-        "leaf_price": recipe.leaf_price,
-        "max_features": recipe.max_features or 0,
-        "redraw": recipe.redraw,
-        "monotonic": list(recipe.monotonic or ()),
         "seed": seed,
         "n_threads": n_threads,
     }

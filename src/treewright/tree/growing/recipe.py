@@ -3,12 +3,16 @@
 Tests per attribute kind × score × gap policy × stopping. Pruning works on a grown tree and
 is described by the estimator. A recipe holds plain values only; it is checked where it is
 made, at the estimator.
+
+A growth parameter is one field of :class:`Recipe`, with the name and the form in which the core
+reads it (``core/base/parameters.inc``). An estimator whose parameter has the name of a field hands
+it on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,6 +24,18 @@ if TYPE_CHECKING:
 __all__ = ["ClassCosts", "Missing", "QuinlanRules", "Recipe"]
 
 Missing = Literal["learned", "surrogate", "fractional", "own_branch", "majority"]
+
+_GAPS = {"learned": 0, "surrogate": 1, "fractional": 2, "own_branch": 3, "majority": 4}
+_NO_LIMIT = 2**31 - 1
+
+
+def _read_as(default: Any, **forms: Callable[[Any], Any]) -> Any:
+    """A field, and what the core gets of it: names, each with what makes its value."""
+    return field(default=default, metadata={"core": forms})
+
+
+def _is(option: str) -> Callable[[Any], bool]:
+    return lambda value: value == option
 
 
 @dataclass(frozen=True)
@@ -42,7 +58,8 @@ class QuinlanRules:
     tolerance
         A later cut or test wins if it is better by more than this.
     c50
-        Follow C5.0 where it parts from C4.5: the charge on cuts, the least gain, near ties.
+        Follow C5.0 where it parts from C4.5: the charge on cuts, the least gain, scores that are
+        almost tied.
     cases
         Rows of the whole training set, where a part of it is grown; 0 for the rows given.
     """
@@ -130,33 +147,53 @@ class Recipe:
     criterion: str | Callable[..., Any]
     nominal_split: Literal["subset", "multiway"] = "subset"
     ordinal_split: Literal["cut", "multiway"] = "cut"
-    continuous_split: Literal["below", "at_most"] = "below"
-    threshold: Literal["midpoint", "data_value", "data_value32"] = "midpoint"
-    empty_branches: bool = False
-    intervals: bool = False
-    once: bool = False
-    splitter: Literal["best", "random"] = "best"
-    missing: Missing = "learned"
-    max_surrogates: int = 5
-    surrogate_style: Literal["count", "share"] = "count"
-    surrogate_fallback: Literal["majority", "stop"] = "majority"
-    surrogate_errors: bool = False
-    max_exhaustive: int = 15
-    max_depth: int | None = None
-    max_leaf_nodes: int | None = None
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    min_weight_leaf: float = 0.0
-    min_gain: float = 0.0
-    leaf_price: float = -1.0
-    slack: float = 0.0
-    pure_share: float = 0.0
-    zero_gain: bool = True
-    max_features: int | None = None
-    redraw: bool = True
-    monotonic: tuple[int, ...] | None = None
-    quinlan: QuinlanRules | None = None
+    continuous_split: Literal["below", "at_most"] = _read_as("below", closed=_is("at_most"))
+    threshold: Literal["midpoint", "data_value", "data_value32"] = _read_as(
+        "midpoint",
+        data_thresholds=lambda value: value != "midpoint",
+        single_thresholds=_is("data_value32"),
+    )
+    empty_branches: bool = _read_as(False, all_branches=bool)
+    intervals: bool = _read_as(False, intervals=bool)
+    once: bool = _read_as(False, once=bool)
+    splitter: Literal["best", "random"] = _read_as("best", random_cut=_is("random"))
+    missing: Missing = _read_as("learned", gaps=_GAPS.__getitem__)  # noqa: RUF009
+    max_surrogates: int = _read_as(5, max_surrogates=int)
+    surrogate_style: Literal["count", "share"] = _read_as("count", surrogate_share=_is("share"))
+    surrogate_fallback: Literal["majority", "stop"] = _read_as(
+        "majority", surrogate_stop=_is("stop")
+    )
+    surrogate_errors: bool = _read_as(False, surrogate_errors=bool)
+    max_exhaustive: int = _read_as(15, max_exhaustive=int)
+    max_depth: int | None = _read_as(
+        None, max_depth=lambda value: _NO_LIMIT if value is None else value
+    )
+    max_leaf_nodes: int | None = _read_as(None, max_leaves=lambda value: value or 0)
+    min_samples_split: int = _read_as(2, min_split=int)
+    min_samples_leaf: int = _read_as(1, min_leaf=int)
+    min_weight_leaf: float = _read_as(0.0, min_weight_leaf=float)
+    min_gain: float = _read_as(0.0, min_gain=float)
+    leaf_price: float = _read_as(-1.0, leaf_price=float)
+    slack: float = _read_as(0.0, slack=float)
+    pure_share: float = _read_as(0.0, pure_share=float)
+    zero_gain: bool = _read_as(True, zero_gain=bool)
+    max_features: int | None = _read_as(None, max_features=lambda value: value or 0)
+    redraw: bool = _read_as(True, redraw=bool)
+    monotonic: tuple[int, ...] | None = _read_as(None, monotonic=lambda signs: list(signs or ()))
+    quinlan: QuinlanRules | None = _read_as(  # noqa: RUF009
+        None,
+        quinlan=lambda rules: None if rules is None else asdict(rules),
+        single_shares=lambda rules: rules is not None and rules.single,
+    )
     choose: Callable[..., Any] | LevelChooser | None = None
+
+    def core_values(self) -> dict[str, Any]:
+        """The fields under the names and in the form in which the core reads them."""
+        return {
+            name: form(getattr(self, each.name))
+            for each in fields(self)
+            for name, form in each.metadata.get("core", {}).items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,11 +205,11 @@ class ClassCosts:
     split_factor
         Multiplies the class weights inside the criterion (priors altered by losses).
     proba_factor
-        Multiplies the class weights for probabilities, labels and risks (plain priors).
+        Multiplies the class weights for probabilities, labels and risks (the priors alone).
     loss
         ``loss[i, j]``: true class i, predicted j; None for 0/1.
     generalized
-        Score splits by ``sum loss[i, j] p_i p_j`` instead of plain Gini.
+        Score splits by ``sum loss[i, j] p_i p_j`` instead of Gini's index.
     """
 
     split_factor: NDArray[np.float64]

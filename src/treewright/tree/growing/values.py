@@ -49,7 +49,7 @@ def class_nodes(
     a tie; the risk is what that label costs, as a share of the root's weight.
     """
     split = value if costs is None else value * costs.split_factor
-    plain = value if costs is None else value * costs.proba_factor
+    weights = value if costs is None else value * costs.proba_factor
     p = _normalise(split)
     if costs is not None and costs.generalized and costs.loss is not None:
         impurity = np.einsum("ni,ij,nj->n", p, costs.loss, p)
@@ -58,17 +58,17 @@ def class_nodes(
         name = criterion if isinstance(criterion, str) else "gini"
         impurity = CRITERIA[name].impurity(p)
 
-    def expected_cost(weights: Array) -> Array:
+    def expected_cost(of: Array) -> Array:
         if costs is None or costs.loss is None:
-            return np.asarray(weights.sum(axis=1, keepdims=True) - weights)
-        return np.asarray(weights @ costs.loss)
+            return np.asarray(of.sum(axis=1, keepdims=True) - of)
+        return np.asarray(of @ costs.loss)
 
-    cost = expected_cost(plain)
+    cost = expected_cost(weights)
     shown = cost
     if clipped is not value:
         shown = expected_cost(clipped if costs is None else clipped * costs.proba_factor)
     label = shown.argmin(axis=1).astype(np.int32)
-    risk = cost[np.arange(len(cost)), label] / plain[0].sum()
+    risk = cost[np.arange(len(cost)), label] / weights[0].sum()
     return label, impurity, np.maximum(risk, 0.0)
 
 

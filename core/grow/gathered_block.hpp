@@ -29,17 +29,17 @@ inline void copy_cells(Cell&& cell, i64 n, i64 bytes, char* to) {
   }
 }
 
-constexpr i64 kNearBins = 8192;          // rows
-constexpr i64 kNearKeys = i64{1} << 15;  // bytes
-constexpr i64 kNearShortKeys =
-    5 * kNearKeys;  // of which a row has so few that they come with its bins
-constexpr i64 kNearTable =
-    i64{1} << 19;  // bytes of bins and codes that are near enough as they are
+constexpr i64 kGatheredRows = 8192;          // rows
+constexpr i64 kGatheredKeys = i64{1} << 15;  // bytes
+constexpr i64 kGatheredShortKeys =
+    5 * kGatheredKeys;  // of which a row has so few that they come with its bins
+constexpr i64 kCloseTable = i64{1}
+                            << 19;  // bytes of bins and codes that are close enough as they are
 
 // The instances `begin` … `end` of a block, with their keys or without.
-inline std::shared_ptr<Block> row_block(const Problem& p, const Block& from, i64 begin, i64 end,
-                                        const std::vector<i32>& active, bool with_keys,
-                                        Scratch& scratch) {
+inline std::shared_ptr<Block> gathered_block(const Problem& p, const Block& from, i64 begin,
+                                             i64 end, const std::vector<i32>& active,
+                                             bool with_keys, Scratch& scratch) {
   const std::vector<u32> picked(from.ids + begin, from.ids + end);
   const i64 n = end - begin;
   auto block = extract(p, from, begin, end, picked, nullptr, active, scratch);
@@ -55,39 +55,40 @@ inline std::shared_ptr<Block> row_block(const Problem& p, const Block& from, i64
                   : copy_cells<0>(at, n, bytes, to);
     return out;
   };
-  const RowCells& cells = from.rows;
-  block->rows = cells;
-  block->rows.bin_columns = nullptr;
-  block->rows.key_row = block->source;
-  block->rows.bin_data = pick_cells([&](i64 id) { return cells.bins(id); }, cells.bin_step);
+  const RowCells& cells = from.cells;
+  block->cells = cells;
+  block->cells.bin_columns = nullptr;
+  block->cells.key_row = block->source;
+  block->cells.bin_data = pick_cells([&](i64 id) { return cells.bins(id); }, cells.bin_step);
   if (cells.bit_step) {
-    block->rows.bit_data =
+    block->cells.bit_data =
         pick_cells([&](i64 id) { return cells.bit_data + id * cells.bit_step; }, cells.bit_step);
   }
   if (with_keys) {
     if (cells.short_data) {
-      block->rows.short_data =
+      block->cells.short_data =
           pick_cells([&](i64 id) { return cells.short_keys(id); }, cells.key_step);
     } else {
-      block->rows.key_data = pick_cells([&](i64 id) { return cells.keys(id); }, cells.key_step);
+      block->cells.key_data = pick_cells([&](i64 id) { return cells.keys(id); }, cells.key_step);
     }
-    block->rows.key_row = nullptr;
+    block->cells.key_row = nullptr;
   }
   return block;
 }
 
 // Gives a node that is small enough a block of its own, unless it has one.
-inline void move_near(const Problem& p, std::shared_ptr<Block>& block, i64& begin, i64& end,
-                      const std::vector<i32>& active, Scratch& scratch) {
+inline void gather_rows(const Problem& p, std::shared_ptr<Block>& block, i64& begin, i64& end,
+                        const std::vector<i32>& active, Scratch& scratch) {
   const i64 n = end - begin;
-  if (n > kNearBins || block->n <= 2 * n) return;
-  const bool has_bins = block->source, has_keys = has_bins && !block->rows.key_row;
-  const RowCells& cells = block->rows;
-  const bool near_keys = n * cells.key_bytes() <= (cells.short_data ? kNearShortKeys : kNearKeys);
-  if (has_keys || (has_bins && !near_keys)) return;
-  const i64 per_row = block->rows.bin_step + static_cast<i64>(block->codes.size());
-  if (!near_keys && block->n * per_row <= kNearTable) return;
-  block = row_block(p, *block, begin, end, active, near_keys, scratch);
+  if (n > kGatheredRows || block->n <= 2 * n) return;
+  const bool has_bins = block->source, has_keys = has_bins && !block->cells.key_row;
+  const RowCells& cells = block->cells;
+  const bool with_keys =
+      n * cells.key_bytes() <= (cells.short_data ? kGatheredShortKeys : kGatheredKeys);
+  if (has_keys || (has_bins && !with_keys)) return;
+  const i64 per_row = block->cells.bin_step + static_cast<i64>(block->codes.size());
+  if (!with_keys && block->n * per_row <= kCloseTable) return;
+  block = gathered_block(p, *block, begin, end, active, with_keys, scratch);
   begin = 0;
   end = n;
 }

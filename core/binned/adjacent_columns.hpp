@@ -1,6 +1,6 @@
-// Passes over tables of floats or doubles whose columns lie side by side, as a matrix has them.
+// Passes over tables of floats or doubles whose columns are adjacent, as those of a matrix are.
 //
-// Column by column such a table is read one cell at a time. Row by row, wide instructions compare
+// Column by column such a table is read one cell at a time. Row by row, vector instructions compare
 // many columns at once.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace treewright {
 
-class SideBySide {
+class AdjacentColumns {
  public:
   // The listed columns of a table; is_there() is false where they do not lie like that.
-  SideBySide(const std::vector<Column>& table, const std::vector<i32>& columns);
+  AdjacentColumns(const std::vector<Column>& table, const std::vector<i32>& columns);
 
   bool is_there() const { return width_ > 0; }
   // Its number among the columns.
@@ -22,11 +22,11 @@ class SideBySide {
   // A number for each column, as the table has them.
   class Cells {
    public:
-    Cells(const SideBySide& columns, double value);
+    Cells(const AdjacentColumns& columns, double value);
     void set(i64 column, double value);
 
    private:
-    friend class SideBySide;
+    friend class AdjacentColumns;
     bool is_float_;
     std::vector<float> floats_;
     std::vector<double> doubles_;

@@ -1,4 +1,4 @@
-#include "binned/side_by_side.hpp"
+#include "binned/adjacent_columns.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -89,26 +89,27 @@ __attribute__((always_inline)) inline void equal(const char* row, i64 stride, i6
   }
 }
 
-TREEWRIGHT_WIDE void others_of(const char* row, i64 stride, i64 n, i64 width, const float* first,
-                               const float* second, i64* other) {
+TREEWRIGHT_VECTORS void others_of(const char* row, i64 stride, i64 n, i64 width, const float* first,
+                                  const float* second, i64* other) {
   others(row, stride, n, width, first, second, other);
 }
-TREEWRIGHT_WIDE void others_of(const char* row, i64 stride, i64 n, i64 width, const double* first,
-                               const double* second, i64* other) {
+TREEWRIGHT_VECTORS void others_of(const char* row, i64 stride, i64 n, i64 width,
+                                  const double* first, const double* second, i64* other) {
   others(row, stride, n, width, first, second, other);
 }
-TREEWRIGHT_WIDE void equal_of(const char* row, i64 stride, i64 n, i64 width, const float* value,
-                              u64* words) {
+TREEWRIGHT_VECTORS void equal_of(const char* row, i64 stride, i64 n, i64 width, const float* value,
+                                 u64* words) {
   equal(row, stride, n, width, value, words);
 }
-TREEWRIGHT_WIDE void equal_of(const char* row, i64 stride, i64 n, i64 width, const double* value,
-                              u64* words) {
+TREEWRIGHT_VECTORS void equal_of(const char* row, i64 stride, i64 n, i64 width, const double* value,
+                                 u64* words) {
   equal(row, stride, n, width, value, words);
 }
 
 }  // namespace
 
-SideBySide::SideBySide(const std::vector<Column>& table, const std::vector<i32>& columns) {
+AdjacentColumns::AdjacentColumns(const std::vector<Column>& table,
+                                 const std::vector<i32>& columns) {
   if (columns.empty()) return;
   const Column& first = table[columns[0]];
   if (first.type == ColumnType::code) return;
@@ -125,22 +126,23 @@ SideBySide::SideBySide(const std::vector<Column>& table, const std::vector<i32>&
   width_ = static_cast<i64>(columns.size());
 }
 
-i64 SideBySide::place_of(const Column& column) const {
+i64 AdjacentColumns::place_of(const Column& column) const {
   return (column.at(0) - data_) / static_cast<i64>(is_float_ ? sizeof(float) : sizeof(double));
 }
 
-SideBySide::Cells::Cells(const SideBySide& columns, double value) : is_float_(columns.is_float_) {
+AdjacentColumns::Cells::Cells(const AdjacentColumns& columns, double value)
+    : is_float_(columns.is_float_) {
   if (is_float_) floats_.assign(columns.width_, static_cast<float>(value));
   if (!is_float_) doubles_.assign(columns.width_, value);
 }
 
-void SideBySide::Cells::set(i64 column, double value) {
+void AdjacentColumns::Cells::set(i64 column, double value) {
   if (is_float_) floats_[column] = static_cast<float>(value);
   if (!is_float_) doubles_[column] = value;
 }
 
-void SideBySide::see_others(i64 begin, i64 end, const Cells& first, const Cells& second,
-                            i64* other) const {
+void AdjacentColumns::see_others(i64 begin, i64 end, const Cells& first, const Cells& second,
+                                 i64* other) const {
   if (is_float_) {
     others_of(at(begin), stride_, end - begin, width_, first.floats_.data(), second.floats_.data(),
               other);
@@ -150,7 +152,7 @@ void SideBySide::see_others(i64 begin, i64 end, const Cells& first, const Cells&
   }
 }
 
-void SideBySide::see_equal(i64 begin, i64 end, const Cells& value, u64* words) const {
+void AdjacentColumns::see_equal(i64 begin, i64 end, const Cells& value, u64* words) const {
   if (is_float_) {
     equal_of(at(begin), stride_, end - begin, width_, value.floats_.data(), words);
   } else {
