@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import forests
+import pruning
 import quinlan
 from chaid import chaid
 from footprint import imports, memory
@@ -58,6 +59,8 @@ CASES: dict[str, Case] = {
     "scaling": scaling,
     "rules": rules("rules"),
     "c50_rules": rules("c50_rules"),
+    "pruning_path": pruning.path,
+    "pruning_reduced_error": pruning.held_out,
     "table": encoding,
     "memory": memory,
     "import": imports,

@@ -5,7 +5,7 @@
 namespace treewright {
 namespace {
 
-using Four = u64 __attribute__((vector_size(32), aligned(8), may_alias));
+using WordLanes = u64 __attribute__((vector_size(32), aligned(8), may_alias));
 
 // Exchanges blocks of j × j bits across the diagonal of each 2 j × 2 j, for j and all smaller ones.
 template <int j>
@@ -18,7 +18,7 @@ __attribute__((always_inline)) inline void exchange(u64* word, u64 low) {
   for (int base = 0; base < 64; base += 2 * j) {
     if constexpr (j >= 4) {
       for (int k = base; k < base + j; k += 4) {
-        swap(reinterpret_cast<Four&>(word[k]), reinterpret_cast<Four&>(word[k + j]));
+        swap(reinterpret_cast<WordLanes&>(word[k]), reinterpret_cast<WordLanes&>(word[k + j]));
       }
     } else {
       for (int k = base; k < base + j; ++k) swap(word[k], word[k + j]);

@@ -36,14 +36,14 @@ __attribute__((always_inline)) inline void turn(const u32* from, i64 from_step, 
   }
 }
 
-struct Test {
+struct TopTest {
   const i32* keys;
   i32 cut;
 };
 
 // The way of eight rows from a test on, a bit for each level, the first one highest: 0 is left.
 template <int test, int levels>
-__attribute__((always_inline)) inline Eight way_from(const Test* tests, i64 at) {
+__attribute__((always_inline)) inline Eight way_from(const TopTest* tests, i64 at) {
   const Eight right =
       *reinterpret_cast<const Eight*>(tests[test].keys + at) > Eight{} + tests[test].cut;
   if constexpr (levels == 1) {
@@ -72,7 +72,7 @@ void turn_keys(const u32* keys, i64 width, i64 n_rows, i64 n_features, i32* colu
 
 TREEWRIGHT_VECTORS
 void pass_top(const FloatNode* heap, const i32* columns, i64 n_rows, u8* place) {
-  Test tests[kTopEnd];
+  TopTest tests[kTopEnd];
   for (int t = 1; t < kTopEnd; ++t) {
     tests[t] = {columns + heap[t].feature * kTopRows,
                 static_cast<i32>(heap[t].cut ^ (u32{1} << 31))};

@@ -20,10 +20,16 @@ if TYPE_CHECKING:
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+    from treewright.evaluation._bias_variance import bias_variance
+    from treewright.evaluation._boundary import decision_boundary
     from treewright.evaluation._cross_validate import cross_validate
+    from treewright.evaluation._curves import complexity_curve, learning_curve
     from treewright.evaluation._evaluate import evaluate
     from treewright.evaluation._evaluation import Evaluation
+    from treewright.evaluation._generalization import generalization_error
     from treewright.evaluation._intervals import accuracy_interval
+    from treewright.evaluation._threshold import choose_threshold
+    from treewright.evaluation.cost_sensitive import CostSensitiveClassifier
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -50,6 +56,7 @@ __all__ = [
     "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
+    "CostSensitiveClassifier",
     "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
@@ -63,12 +70,19 @@ __all__ = [
     "Tree",
     "__version__",
     "accuracy_interval",
+    "bias_variance",
+    "choose_threshold",
+    "complexity_curve",
     "cross_validate",
     "datasets",
+    "decision_boundary",
     "errors",
     "evaluate",
+    "generalization_error",
+    "learning_curve",
     "load",
     "pruning",
+    "pruning_curve",
     "rules",
     "save",
 ]
@@ -87,6 +101,7 @@ _HOMES = {
     "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
+    "CostSensitiveClassifier": "treewright.evaluation.cost_sensitive",
     "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
@@ -99,9 +114,16 @@ _HOMES = {
     "RandomForestRegressor": "treewright.ensembles.random_forest",
     "Tree": "treewright.tree.tree",
     "accuracy_interval": "treewright.evaluation._intervals",
+    "bias_variance": "treewright.evaluation._bias_variance",
+    "choose_threshold": "treewright.evaluation._threshold",
+    "complexity_curve": "treewright.evaluation._curves",
     "cross_validate": "treewright.evaluation._cross_validate",
+    "decision_boundary": "treewright.evaluation._boundary",
     "evaluate": "treewright.evaluation._evaluate",
+    "generalization_error": "treewright.evaluation._generalization",
+    "learning_curve": "treewright.evaluation._curves",
     "load": "treewright.io",
+    "pruning_curve": "treewright.evaluation._pruning_curve",
     "save": "treewright.io",
 }
 _ROOMS = {"datasets", "errors", "pruning", "rules"}

@@ -14,6 +14,9 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── ExtraColumnsWarning            columns that training did not have were ignored
     ├── FewTreesWarning                too few trees to tell a variance from noise
     ├── OutOfBagWarning                rows that every member of an ensemble saw
+    ├── PrecisionWarning               integers too large to be told apart as floats
+    ├── SuspectColumnWarning           text that is nearly all numbers, or nearly all different
+    ├── UnseenCategoriesWarning        many rows with categories that training did not have
     ├── WeakMemberWarning              a first member that is no better than chance was not boosted
     └── ConversionWarning              a column was turned into another kind (dates)
 """
@@ -30,9 +33,12 @@ __all__ = [
     "ModelFileError",
     "OutOfBagWarning",
     "ParameterError",
+    "PrecisionWarning",
     "SchemaError",
+    "SuspectColumnWarning",
     "TreewrightError",
     "TreewrightWarning",
+    "UnseenCategoriesWarning",
     "WeakMemberWarning",
 ]
 
@@ -79,6 +85,18 @@ class FewTreesWarning(TreewrightWarning):
 
 class OutOfBagWarning(TreewrightWarning):
     """Rows without an out-of-bag answer; more members leave each row out some time."""
+
+
+class PrecisionWarning(TreewrightWarning):
+    """Integers beyond 2**53, of which neighbours become equal; subtract an offset."""
+
+
+class SuspectColumnWarning(TreewrightWarning):
+    """A column is probably not what its type says: numbers with a stray word, or identifiers."""
+
+
+class UnseenCategoriesWarning(TreewrightWarning):
+    """Many rows have categories that training did not have, and count as gaps there."""
 
 
 class WeakMemberWarning(TreewrightWarning):

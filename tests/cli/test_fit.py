@@ -152,7 +152,7 @@ def test_a_classifier_refuses_a_target_of_fractions(command, data, tmp_path):
 
 
 def test_a_seed_is_refused_where_nothing_is_drawn(command, data, tmp_path):
-    words = ("fit", data, "--target", "sold", "--learner", "id3", "--seed", "1")
+    words = ("fit", data, "--target", "sold", "--learner", "c45rules", "--seed", "1")
     outcome = command(*words, "--output", tmp_path / "m.tw")
     assert outcome.code == 2
     assert "--seed" in outcome.err

@@ -94,3 +94,35 @@ def test_a_file_that_is_no_model_exits_4(command, data, tmp_path, content):
     outcome = command("predict", path, data)
     assert outcome.code == 4
     assert outcome.err.count("\n") == 1
+
+
+def test_a_file_that_is_read_is_never_overwritten(command, fitted, data):
+    model = fitted()
+    before = data.read_bytes()
+    for words in (["predict", model, data, "--output", data, "--force"],):
+        outcome = command(*words)
+        assert outcome.code == 2
+        assert "must not be a file that is read" in outcome.err
+    assert data.read_bytes() == before
+
+
+def test_a_strange_file_is_overwritten_only_by_force(command, fitted, data, tmp_path):
+    model, other = fitted(), tmp_path / "letter.txt"
+    other.write_text("Dear Ada")
+    outcome = command("predict", model, data, "--output", other)
+    assert outcome.code == 2
+    assert "--force" in outcome.err
+    assert other.read_text() == "Dear Ada"
+    assert command("predict", model, data, "--output", other, "--force").code == 0
+    assert command("predict", model, data, "--output", other).code == 0  # predictions of ours
+    assert other.read_text().startswith("prediction")
+
+
+def test_gap_words_are_told_and_predicted_as_gaps(command, tmp_path):
+    rows_of = [f"{k},{'yes' if k > 50 else 'no'}" for k in range(100)]
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(["a,b", "N/A,yes", "-,no", *rows_of]) + "\n")
+    outcome = command("fit", path, "--target", "b", "--output", tmp_path / "m.tw")
+    assert outcome.code == 0
+    assert "2 words such as N/A or null taken for gaps: 'a' (2)" in outcome.err
+    assert treewright.load(tmp_path / "m.tw").tree_.schema.features[0].kind == "continuous"

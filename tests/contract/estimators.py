@@ -9,7 +9,14 @@ from sklearn.base import is_classifier
 
 import treewright
 
-NAMES = sorted(n for n in treewright.__all__ if n.endswith(("Classifier", "Regressor", "Rules")))
+AROUND = {"CostSensitiveClassifier"}
+"""Models around another model, which have no trees of their own; see the tests beside them."""
+
+NAMES = sorted(
+    n
+    for n in treewright.__all__
+    if n.endswith(("Classifier", "Regressor", "Rules")) and n not in AROUND
+)
 """Every public estimator: a new one is under contract from its first day."""
 
 FEW = 5

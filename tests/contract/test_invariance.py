@@ -65,6 +65,18 @@ def test_whole_weights_equal_repeated_rows(estimator: Any, columns: dict[str, An
     assert_allclose(predictions(weighted, X), predictions(repeated, X), rtol=rtol)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1e6])
+def test_the_scale_of_weights_changes_nothing(
+    plain: Any, columns: dict[str, Any], scale: float
+) -> None:
+    y = target_for(plain, columns)
+    weight = np.random.default_rng(6).uniform(0.5, 2.0, len(y))
+    seed(plain)
+    one = clone(plain).fit(columns, y, sample_weight=weight)
+    other = clone(plain).fit(columns, y, sample_weight=scale * weight)
+    assert_allclose(predictions(one, columns), predictions(other, columns), rtol=1e-9, atol=1e-12)
+
+
 def test_order_of_rows_changes_nothing(estimator: Any, columns: dict[str, Any]) -> None:
     if uses_folds(estimator) or draws_rows(estimator):
         pytest.skip("folds and samples are drawn by row number")

@@ -226,7 +226,7 @@ def test_a_hundred_thousand_categories_work() -> None:
     n = 100_000
     numbers = np.random.default_rng(0).permutation(n)
     values = np.char.add("c", np.char.zfill(numbers.astype(str), 6))
-    feature, codes = only({"a": values})
+    feature, codes = only({"a": values}, categorical_features=["a"])
     assert len(feature.categories) == n
     assert_array_equal(codes, numbers)
 

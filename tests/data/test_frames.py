@@ -187,14 +187,20 @@ def test_names_may_be_any_text() -> None:
     "X",
     [
         pd.DataFrame([[1, 2]]),
-        pd.DataFrame([[1, 2]], columns=[("a", 1), ("b", 2)]),
+        pd.DataFrame([[2, 1]], columns=[1, 0]),
         {0: [1], 1: [2]},
     ],
 )
-def test_names_that_are_no_text_count_as_none(X: Any) -> None:
+def test_positions_as_names_count_as_none(X: Any) -> None:
     table = encode(X)
     assert not table.schema.named
     assert table.schema.names == ("x0", "x1")
+
+
+def test_names_that_are_no_text_are_read_as_such() -> None:
+    table = encode(pd.DataFrame([[1, 2]], columns=[("a", 1), 2024]))
+    assert table.schema.named
+    assert table.schema.names == ("('a', 1)", "2024")
 
 
 def test_names_that_are_partly_text_are_an_error() -> None:

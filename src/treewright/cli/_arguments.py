@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["DataFile", "Gaps", "ModelFile", "Separator"]
+__all__ = ["DataFile", "Force", "Gaps", "ModelFile", "Separator"]
 
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or ARFF file.")]
 ModelFile = Annotated[
@@ -16,4 +16,7 @@ ModelFile = Annotated[
 Gaps = Annotated[str | None, typer.Option(metavar="A,B", help="Words that mark a gap.")]
 Separator = Annotated[
     str | None, typer.Option(metavar="CHARACTER", help="Between the fields of a CSV.")
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Overwrite a file that treewright did not write.")
 ]

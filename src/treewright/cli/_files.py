@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     from treewright.rules import RuleSet
     from treewright.tree.tree import Tree
 
+MODEL_START = "\x89TWM"
+"""The first characters of a model file."""
+
 __all__ = [
+    "MODEL_START",
     "check_output",
     "load_estimator",
     "load_readable",
@@ -36,8 +41,20 @@ def read_data(
     from treewright.data.readers import read_table
 
     marks = parse_list(gaps)
-    settings: dict[str, Any] = {} if marks is None else {"gaps": marks}
-    return read_table(path, separator=separator, schema=schema, **settings)
+    if marks is not None:
+        return read_table(path, separator=separator, schema=schema, gaps=marks)
+    from treewright.data.gap_words import clear_gap_words
+
+    table, found = clear_gap_words(read_table(path, separator=separator, schema=schema))
+    if found:
+        columns = ", ".join(f"{name!r:.40} ({n})" for name, n in list(found.items())[:5])
+        rest = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
+        print(
+            f"treewright: {sum(found.values())} words such as N/A or null taken for gaps: "
+            f"{columns}{rest}; --gaps names others.",
+            file=sys.stderr,
+        )
+    return table
 
 
 def load_estimator(path: Path) -> Any:
@@ -83,8 +100,14 @@ def load_readable(path: Path, member: int | None = None) -> Tree | RuleSet | str
     return found
 
 
-def check_output(path: Path | None) -> None:
-    """Refuse a place that cannot be written to before the work begins."""
+def check_output(
+    path: Path | None, inputs: Sequence[Path] = (), *, force: bool = False, own: str = ""
+) -> None:
+    """Refuse a place that cannot be written to, or that holds something else, before the work.
+
+    ``inputs`` are never written to. Another file that exists is written to with ``force``, or if
+    it begins with ``own``, as what this command wrote before does.
+    """
     if path is not None and not path.parent.is_dir():
         raise ParameterError(
             f"--output must lie in a folder that exists, got {str(path)!r}; "
@@ -92,6 +115,19 @@ def check_output(path: Path | None) -> None:
         )
     if path is not None and path.is_dir():
         raise ParameterError(f"--output must be a file, got the folder {str(path)!r}.")
+    if path is None or not path.exists():
+        return
+    if any(given.exists() and path.samefile(given) for given in inputs):
+        raise ParameterError(
+            f"--output must not be a file that is read, got {str(path)!r}; choose another name."
+        )
+    with path.open("rb") as file:
+        is_ours = bool(own) and file.read(len(own)) == own.encode("latin-1")
+    if not (force or is_ours or path.stat().st_size == 0):
+        raise ParameterError(
+            f"--output names a file that exists and is not one of treewright's: {str(path)!r}; "
+            "choose another name, or add --force to overwrite it."
+        )
 
 
 def make_folder(path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from treewright.cli._arguments import DataFile, Gaps, Separator
+from treewright.cli._arguments import DataFile, Force, Gaps, Separator
 from treewright.errors import DataError, OutOfBagWarning, ParameterError
 
 if TYPE_CHECKING:
@@ -84,15 +84,16 @@ def run(
         Path | None,
         typer.Option(metavar="FILE", help="The model; by default DATA's name with .tw, here."),
     ] = None,
+    force: Force = False,
 ) -> None:
     """Learn a tree from a file and save it."""
     import treewright
-    from treewright.cli._files import check_output, read_data
+    from treewright.cli._files import MODEL_START, check_output, read_data
     from treewright.cli._options import require_column
     from treewright.cli._target import name_target
 
     path = Path(f"{data.name.split('.')[0]}.tw") if output is None else output
-    check_output(path)
+    check_output(path, [data], force=force, own=MODEL_START)
     table = read_data(data, gaps, separator)
     require_column(target, table.column_names, "--target")
     features, y, n_dropped = _drop_gaps(table, target)
@@ -165,6 +166,8 @@ def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
 
 def _draws_rows(parameters: dict[str, Any]) -> bool:
     """Whether an ensemble leaves rows out by which it can be judged."""
+    if "oob_score" not in parameters:
+        return False
     method = parameters.get("method")
     return bool(parameters.get("bootstrap", False)) if method is None else method != "subspaces"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from treewright.cli._arguments import DataFile, Gaps, ModelFile, Separator
+from treewright.cli._arguments import DataFile, Force, Gaps, ModelFile, Separator
 from treewright.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def run(
     proba: Annotated[bool, typer.Option("--proba", help="Add class probabilities.")] = False,
     gaps: Gaps = None,
     separator: Separator = None,
+    force: Force = False,
 ) -> None:
     """Predict new rows; one line each, in the order of the file."""
     from treewright.cli._files import (
@@ -37,7 +38,7 @@ def run(
         write_text,
     )
 
-    check_output(output)
+    check_output(output, [model, data], force=force, own="prediction")
     estimator = load_estimator(model)
     schema = schema_of(estimator)
     target = schema.target

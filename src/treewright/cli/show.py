@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from treewright.cli._arguments import ModelFile
+from treewright.cli._arguments import Force, ModelFile
 from treewright.errors import ParameterError
 
 __all__ = ["run"]
@@ -41,12 +41,13 @@ def run(
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File; stdout by default.")
     ] = None,
+    force: Force = False,
 ) -> None:
     """Show a saved tree as text, as rules or as an SVG picture; others as text."""
     from treewright.cli._files import check_output, load_readable, page_width, write_text
     from treewright.rules import RuleSet
 
-    check_output(output)
+    check_output(output, [model], force=force, own="<svg" if form is Form.svg else "")
     found = load_readable(model, member)
     if pruning:
         if form is not Form.text or max_depth is not None:

@@ -10,8 +10,10 @@ Python only loops over distinct values.
 from __future__ import annotations
 
 import datetime
+import difflib
 import math
 import numbers
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.errors import DataError, SchemaError
+from treewright.errors import DataError, SchemaError, UnseenCategoriesWarning
 
-__all__ = ["Coded", "learn", "listed", "match", "plain_values"]
+__all__ = ["Coded", "learn", "listed", "match", "plain_values", "warn_unseen"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -167,6 +169,46 @@ def match(
         strange = [v for v, f, u in zip(values, found, used, strict=True) if f < 0 and u]
         _check_strange(strange, categories, name, complete)
     return _recode(codes, range(len(values)), found, len(values))
+
+
+MOST_UNSEEN = 0.05
+"""Share of the rows that may have categories unknown to training before the user is told."""
+FEWEST_UNSEEN = 10
+"""Rows it takes: of a handful of new rows one is often new."""
+
+
+def warn_unseen(
+    coded: Coded, codes: NDArray[np.int32], categories: tuple[Any, ...], name: str
+) -> None:
+    """Warn where many rows have categories that training did not have."""
+    is_unseen = (codes < 0) & (np.asarray(coded.codes) >= 0)
+    n_unseen = int(np.count_nonzero(is_unseen))
+    if not categories or n_unseen < max(FEWEST_UNSEEN, MOST_UNSEEN * len(codes)):
+        return
+    values = plain_values(coded.values, name)
+    counts = Counter(values[k] for k in np.asarray(coded.codes)[is_unseen])
+    counts.pop(None, None)  # a gap is no category
+    n_unseen = sum(counts.values())
+    if n_unseen < max(FEWEST_UNSEEN, MOST_UNSEEN * len(codes)):
+        return
+    common = sorted(counts, key=lambda value: (-counts[value], str(value)))[:5]
+    shown = ", ".join(f"{value!r:.40}{_nearest(value, categories)}" for value in common)
+    rest = f" and {len(counts) - 5} more" if len(counts) > 5 else ""
+    warnings.warn(
+        f"Column {name!r} has categories that training did not have in {n_unseen} of "
+        f"{len(codes)} rows, which count as gaps: {shown}{rest}; write them as in training.",
+        UnseenCategoriesWarning,
+        stacklevel=6,
+    )
+
+
+def _nearest(value: Any, categories: tuple[Any, ...]) -> str:
+    """`` (for 'yes'?)`` where a known category differs in case, blanks or a letter."""
+    if not isinstance(value, str):
+        return ""
+    plain = {str(c).strip().casefold(): c for c in categories[:1000] if isinstance(c, str)}
+    close = difflib.get_close_matches(value.strip().casefold(), plain, 1)
+    return f" (for {plain[close[0]]!r:.40}?)" if close else ""
 
 
 def _check_strange(

@@ -22,10 +22,12 @@ from treewright.data.categories import (
     listed,
     match,
     repeats_error,
+    warn_unseen,
 )
 from treewright.data.columns import Column, settle, to_coded, to_floats
 from treewright.data.frames import Frame, empty_error, read_frame
 from treewright.data.schema import Feature, Kind, Schema
+from treewright.data.suspects import warn_lost_digits, warn_suspect_text
 from treewright.data.table import Table
 from treewright.data.wishes import Wish, read_wishes
 from treewright.errors import (
@@ -154,6 +156,9 @@ def _learn_table(frame: Frame, wishes: dict[int, Wish], n_threads: int) -> Table
     names = frame.names or tuple(f"x{j}" for j in range(frame.n_columns))
     _refuse_repeats(names)
     if frame.block is not None and not wishes:
+        if not frame.is_view:
+            for name, integers in zip(names, frame.columns, strict=True):
+                warn_lost_digits(name, np.asarray(integers))
         features = tuple(Feature(name, "continuous") for name in names)
         schema = Schema(features, named=frame.names is not None)
         return _table_of_block(frame.block, schema, n_threads)
@@ -167,6 +172,8 @@ def _learn_table(frame: Frame, wishes: dict[int, Wish], n_threads: int) -> Table
         column = settle(name, raw)
         kind, order = wishes.get(j) or (_natural_kind(column), ())
         feature, values = _learn_column(column, kind, order)
+        if column.nature == "text" and j not in wishes:
+            warn_suspect_text(name, feature.categories, values)
         if column.nature == "date" and kind == "continuous":
             dates.append(name)
         features_list.append(feature)
@@ -182,6 +189,8 @@ def _learn_column(
 ) -> tuple[Feature, NDArray[Any]]:
     name = column.name
     if kind == "continuous":
+        if isinstance(column.data, np.ndarray):
+            warn_lost_digits(name, column.data)
         return Feature(name, kind), to_floats(column)
     coded = to_coded(column)
     if order:
@@ -231,7 +240,9 @@ def _match_table(frame: Frame, schema: Schema, n_threads: int, owner: str) -> Ta
             columns.append(to_floats(settle(feature.name, raw)))
         else:
             coded = to_coded(settle(feature.name, raw))
-            columns.append(match(coded, feature.categories, feature.name))
+            codes = match(coded, feature.categories, feature.name)
+            warn_unseen(coded, codes, feature.categories, feature.name)
+            columns.append(codes)
     return _finish(schema, frame, columns, n_threads, where)
 
 

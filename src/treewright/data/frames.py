@@ -28,6 +28,7 @@ __all__ = [
     "is_frame",
     "raw_column",
     "read_frame",
+    "stack_frames",
 ]
 
 DECLARED = b"treewright.categories"
@@ -125,6 +126,18 @@ def for_other_libraries(X: Any) -> Any:
     return X.to_pandas() if is_arrow else pd.DataFrame(X)
 
 
+def stack_frames(first: Any, second: Any) -> Any:
+    """The rows of two tables of one kind, one below the other."""
+    if isinstance(first, np.ndarray | list | tuple):
+        return np.concatenate([np.asarray(first), np.asarray(second)])
+    if isinstance(first, Mapping):
+        return {name: np.concatenate([first[name], second[name]]) for name in first}
+    import narwhals as nw
+
+    frames = [nw.from_native(X, eager_only=True) for X in (first, second)]
+    return nw.concat(frames, how="vertical").to_native()
+
+
 def raw_column(values: Any) -> Any:
     """A numpy array, an Arrow array or Coded from a list, array or series."""
     if isinstance(values, np.ma.MaskedArray):
@@ -187,9 +200,11 @@ def sparse_error() -> DataError:
 def _not_a_table(X: Any) -> str:
     way_out = "pass a data frame, a 2-d array, an Arrow table or a dict of columns"
     if isinstance(X, str):
-        way_out = "read a file with treewright.data.read_table first"
-    elif hasattr(X, "collect") or hasattr(X, "compute"):
-        way_out = "collect a lazy frame first"
+        way_out = "read a file first, with pandas.read_csv or treewright.data.readers.read_table"
+    elif hasattr(X, "collect"):
+        way_out = "call collect() first"
+    elif hasattr(X, "compute"):
+        way_out = "call compute() first"
     return f"X must be a table, got {type(X).__name__}; {way_out}."
 
 
@@ -335,7 +350,19 @@ def _read_pandas(X: Any) -> Frame:
     names = X.columns.tolist()
     if not X.columns.is_unique:
         raise repeats_error(names)
-    return Frame(_checked_names(names), len(X), [_pandas_column(s) for _, s in X.items()])
+    columns = [_pandas_column(s) for _, s in X.items()]
+    if _are_positions(names):
+        columns = [column for _, column in sorted(zip(names, columns, strict=True), key=_first)]
+    return Frame(_checked_names(names), len(X), columns)
+
+
+def _are_positions(names: list[Any]) -> bool:
+    """Whether names are 0, 1, 2, … in some order, as those of a frame without names."""
+    return all(type(name) is int for name in names) and set(names) == set(range(len(names)))
+
+
+def _first(pair: tuple[int, Any]) -> int:
+    return pair[0]
 
 
 def _read_narwhals(frame: Any) -> Frame:
@@ -355,17 +382,20 @@ def _pandas_column(series: Any) -> Any:
 
 
 def _checked_names(names: list[Any]) -> tuple[str, ...] | None:
-    """Names as strings; None when none is one, as for the columns 0, 1, 2 of a bare frame."""
+    """Names as strings; None for the positions 0, 1, 2 … that stand for names in a bare frame."""
     are_text = [isinstance(name, str) for name in names]
-    if all(are_text):
-        return tuple(map(str, names))
-    if any(are_text):
+    if not all(are_text) and any(are_text):
         other = names[are_text.index(False)]
         raise DataError(
             f"Column names must all be strings, but {other!r} is {type(other).__name__}; "
             "rename the columns, for example with X.columns.astype(str)."
         )
-    return None
+    if _are_positions(names):
+        return None
+    texts = tuple(map(str, names))
+    if len(set(texts)) < len(texts):
+        raise repeats_error(texts)
+    return texts
 
 
 def _raw_series(series: Any, declared: bool = False) -> Any:

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from treewright.errors import DataError
 
-__all__ = ["check_lengths", "read_weights"]
+__all__ = ["check_lengths", "counting_weights", "read_weights"]
+
+MOST = 1e100
+"""Largest weight; its inverse is the smallest."""
+WIDEST = 1e12
+"""Largest ratio of two weights."""
+LARGEST_UNIT = 12
+"""Smallest weights of up to so many units are recognised as counts (2 and 3 as 2 and 3)."""
 
 
 def read_weights(
@@ -39,6 +46,7 @@ def read_weights(
             "give a row that is to be left out the weight 0."
         )
     used = weight > 0
+    _refuse_extremes(weight[used])
     rows = None
     if not used.all():
         rows = used
@@ -49,6 +57,45 @@ def read_weights(
                 "leave it out to weigh all rows alike."
             )
     return (None if np.all(weight == 1.0) else weight), rows
+
+
+def _refuse_extremes(weight: NDArray[np.float64]) -> None:
+    """Refuse weights whose sums would overflow, or of which the small ones would vanish."""
+    if not len(weight):
+        return
+    least, most = float(weight.min()), float(weight.max())
+    if most > MOST or least < 1.0 / MOST or most / least > WIDEST:
+        raise DataError(
+            f"sample_weight must lie between {1 / MOST:.0e} and {MOST:.0e}, the largest at most "
+            f"{WIDEST:.0e} times the smallest, got {least:g} to {most:g}; scale them, or give "
+            "rows that hardly count the weight 0."
+        )
+
+
+def counting_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Weights on the scale on which learners compare them with numbers of rows.
+
+    Scaling all weights must not change a tree whose leaves need a weight of two. Weights that
+    are whole multiples of a common unit are taken for counts of equal rows, in that unit; all
+    others are scaled to a mean of one.
+
+    Examples
+    --------
+    >>> counting_weights(np.array([0.002, 0.004, 0.006]))
+    array([1., 2., 3.])
+    >>> counting_weights(np.array([0.1, 0.2718, 0.31416])).mean()
+    1.0
+    """
+    if weight is None:
+        return None
+    ratio = weight / weight.min()
+    for unit in range(1, LARGEST_UNIT + 1):
+        counts = np.rint(ratio * unit)
+        if not np.allclose(counts[:1000], ratio[:1000] * unit, rtol=1e-9, atol=0):
+            continue
+        if np.allclose(counts, ratio * unit, rtol=1e-9, atol=0):
+            return np.asarray(counts)
+    return np.asarray(weight / (weight.sum() / len(weight)))
 
 
 def check_lengths(n_rows: int, n_targets: int) -> None:

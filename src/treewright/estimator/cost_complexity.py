@@ -253,6 +253,7 @@ def leaf_price(estimator: Any, training: Training) -> float:
     if (
         strength in ("cv", 0.0)
         or estimator.pruning_risk != "error"
+        or getattr(estimator, "min_significance", None) is not None
         or getattr(estimator, "max_leaf_nodes", None) is not None
         or row_of(getattr(estimator, "criterion", None)).loss is not None
     ):

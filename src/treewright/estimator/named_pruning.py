@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from treewright.estimator.progress import Progress
     from treewright.estimator.training import Training
 
-__all__ = ["METHODS", "HeldOut", "check_options", "hold_out", "is_named", "prune_by_name"]
+__all__ = [
+    "METHODS",
+    "HeldOut",
+    "check_options",
+    "hold_out",
+    "is_named",
+    "prune_by_name",
+    "split_rows",
+]
 
 Rows = NDArray[np.int64]
 REQUIRED = object()
@@ -89,12 +97,6 @@ def check_options(estimator: Any) -> None:
                 f"pruning={estimator.pruning!r} needs {name!r} in pruning_options, got none; "
                 f"pass pruning_options={{{name!r}: …}}."
             )
-    if estimator.pruning == "reduced_error":
-        share = _options(estimator)["validation_fraction"]
-        if not isinstance(share, int | float) or not 0.0 < share < 1.0:
-            raise ParameterError(
-                f"validation_fraction must lie between 0 and 1, got {share!r}; a third is usual."
-            )
 
 
 def _options(estimator: Any) -> dict[str, Any]:
@@ -106,21 +108,29 @@ def _options(estimator: Any) -> dict[str, Any]:
 
 
 def hold_out(estimator: Any, training: Training) -> HeldOut | None:
-    """The rows that reduced-error pruning keeps from growth; None for any other method.
+    """The rows that reduced-error pruning keeps from growth; None for any other method."""
+    if not is_named(estimator) or estimator.pruning != "reduced_error":
+        return None
+    share = float(_options(estimator)["validation_fraction"])
+    return split_rows(training.y, share, getattr(estimator, "random_state", None))
+
+
+def split_rows(y: NDArray[Any], share: float, random_state: Any) -> HeldOut:
+    """Hold out a share of the rows, stratified by the target.
 
     Rows in random order are sorted by target and every so-maniest is taken, so that classes, or
     large and small numbers, have their share in both parts.
     """
-    if not is_named(estimator) or estimator.pruning != "reduced_error":
-        return None
-    share = float(_options(estimator)["validation_fraction"])
-    if training.n_rows < 2:
-        return HeldOut(np.arange(training.n_rows), np.arange(training.n_rows))
-    random = check_random_state(getattr(estimator, "random_state", None))
-    order = random.permutation(training.n_rows)
-    key = training.y.reshape(training.n_rows, -1)[order, 0]
-    order = order[np.argsort(key, kind="stable")]
-    steps = np.floor(np.arange(training.n_rows + 1) * share + 0.5)
+    if not isinstance(share, int | float) or not 0.0 < share < 1.0:
+        raise ParameterError(
+            f"validation_fraction must lie between 0 and 1, got {share!r}; a third is usual."
+        )
+    n_rows = len(y)
+    if n_rows < 2:
+        return HeldOut(np.arange(n_rows), np.arange(n_rows))
+    order = check_random_state(random_state).permutation(n_rows)
+    order = order[np.argsort(y.reshape(n_rows, -1)[order, 0], kind="stable")]
+    steps = np.floor(np.arange(n_rows + 1) * share + 0.5)
     taken = np.diff(steps) > 0
     if not taken.any() or taken.all():
         taken[:] = False

@@ -179,6 +179,13 @@ PARAMETERS: dict[str, Parameter] = {
         "A split is made if it lowers the impurity, times the node's share of the weight, by at "
         "least this much.",
     ),
+    "min_significance": Parameter(
+        [Interval(Real, 0.0, 1.0, closed="neither"), None],
+        "float",
+        "Largest p-value at which a split is made: target and branch are tested for independence, "
+        "classes by chi-squared (with Fisher's exact test or Yates' correction for small tables of "
+        "2 x 2), numbers by the F test. None for no test. Not with ``max_leaf_nodes``.",
+    ),
     # Classes
     "class_weight": Parameter(
         [dict, StrOptions({"balanced"}), None],

@@ -43,6 +43,7 @@ def make_recipe(estimator: Any, training: Training) -> Recipe:
         "min_samples_leaf": leaf,
         "min_weight_leaf": estimator.min_weight_fraction_leaf * training.total_weight,
         "min_gain": estimator.min_impurity_decrease,
+        "min_significance": _min_significance(estimator),
         "leaf_price": leaf_price(estimator, training),
         "zero_gain": estimator.cp is None,  # rpart never makes such a split, scikit-learn does
         "surrogate_errors": estimator.cp is not None,
@@ -50,6 +51,16 @@ def make_recipe(estimator: Any, training: Training) -> Recipe:
         "monotonic": _monotonic(estimator, training.table.schema, training.target),
     }
     return Recipe(**{name: getattr(estimator, name) for name in given} | read)
+
+
+def _min_significance(estimator: Any) -> float | None:
+    limit: float | None = getattr(estimator, "min_significance", None)
+    if limit is not None and estimator.max_leaf_nodes is not None:
+        raise ParameterError(
+            "min_significance decides at each node by itself, so it cannot be used with "
+            f"max_leaf_nodes, got {limit!r} and {estimator.max_leaf_nodes!r}; drop one of them."
+        )
+    return limit
 
 
 def _checked(criterion: Any) -> Any:

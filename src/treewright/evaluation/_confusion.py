@@ -36,7 +36,7 @@ def confusion_figures(
     hit = np.diagonal(matrix, axis1=1, axis2=2)
     right = hit.sum(axis=1)
     accuracy = _share(right, total)
-    figures = {"accuracy": accuracy, "error": 1 - accuracy}
+    figures = {"accuracy": accuracy, "error": _share(total - right, total)}
     recall = _share(hit, true)
     figures["balanced_accuracy"] = _share((recall * (true > 0)).sum(axis=1), (true > 0).sum(axis=1))
     figures["kappa"] = _kappa(right, true, said, total)

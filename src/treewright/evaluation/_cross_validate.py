@@ -106,7 +106,7 @@ def cross_validate(
     >>> iris = datasets.load_iris()
     >>> result = cross_validate(CARTClassifier(), iris.data, iris.target, random_state=0)
     >>> print(f"{result.error:.3f}")
-    0.047
+    0.067
     """
     check_method_name(method)
     check_confidence(confidence)

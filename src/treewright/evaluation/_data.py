@@ -21,7 +21,7 @@ from treewright.data.target import class_codes, numeric_target
 from treewright.data.weights import check_lengths
 from treewright.errors import DataError, ParameterError
 
-__all__ = ["Rows", "is_class_model", "read_rows", "take_rows"]
+__all__ = ["Rows", "as_model_takes", "is_class_model", "read_rows", "take_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,8 @@ class Rows:
 
 def read_rows(X: Any, y: Any, classification: bool) -> Rows:
     """Features and target of a task."""
+    if hasattr(X, "__array__") and not hasattr(X, "__len__"):
+        X = np.asarray(X)
     if classification:
         codes, classes = class_codes(y)
         rows = Rows(X, classes[codes], classes, codes)
@@ -107,6 +109,11 @@ def is_class_model(model: Any) -> bool:
     )
 
 
+def as_model_takes(model: Any, X: Any) -> Any:
+    """X for the methods of a fitted model: as it came, or as other libraries take it."""
+    return X if _reader(model) is not None else for_other_libraries(X)
+
+
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     """Some rows of a Table, frame, array, list or dict of columns."""
     if isinstance(X, Table):
@@ -119,10 +126,10 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def _n_rows(X: Any) -> int:
-    if isinstance(X, Mapping):
-        return len(next(iter(X.values()), ()))
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)
+    shape = getattr(X, "shape", None)  # sparse matrices may be mappings
+    if shape:
+        return int(shape[0])
+    return len(next(iter(X.values()), ())) if isinstance(X, Mapping) else len(X)
 
 
 def _reader(model: Any) -> Any:
@@ -134,5 +141,9 @@ def _reader(model: Any) -> Any:
         model, "categorical_features"
     ):
         return None
-    inner = [value for value in model.get_params(deep=False).values() if hasattr(value, "fit")]
-    return model if all(_reader(value) is not None for value in inner) else None
+    own = model.get_params(deep=False)
+    inner = [_reader(value) for value in own.values() if hasattr(value, "fit")]
+    if any(reader is None for reader in inner):
+        return None
+    # bagging has no say in how columns are read, its members have
+    return model if "categorical_features" in own or not inner else inner[0]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treewright.errors import ParameterError
-from treewright.evaluation._data import is_class_model, read_rows
+from treewright.evaluation._data import as_model_takes, is_class_model, read_rows
 from treewright.evaluation._evaluation import Evaluation, make_evaluation
 from treewright.evaluation._folds import ask, pooled
 from treewright.evaluation._intervals import Proportion
@@ -67,6 +67,7 @@ def evaluate(
     if rows.classes is not None:
         known = getattr(model, "classes_", rows.classes)
         rows = rows.with_classes(known)
+    X = as_model_takes(model, X)
     said = ask(model, X, rows.classes, level=confidence)
     predictions = pooled(rows, np.arange(len(rows)), [said], np.zeros(len(rows), np.int32))
     notes = []

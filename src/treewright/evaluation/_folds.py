@@ -119,6 +119,7 @@ def run_folds(
     on_train: bool = False,
     keep_models: bool = False,
     level: float | None = None,
+    checked: bool = True,
 ) -> dict[Any, FoldRun]:
     """Fit a clone of every model on every split, and ask it for the rows held out.
 
@@ -138,16 +139,18 @@ def run_folds(
         Ask for the training rows too; keep the fitted models.
     level
         Chance to cover that intervals around numbers promise, where a model gives any.
+    checked
+        Refuse splits that train on one class only.
     """
-    check_classes(rows, splits)
+    if checked:
+        check_classes(rows, splits)
     jobs = [
         (model, rows.features_for(model), split) for model in models.values() for split in splits
     ]
 
-    def work(model: Any, X: Any, split: Split) -> Answer:
-        return fit_and_ask(model, X, rows, split, on_train, keep_models, level)
-
-    found = list(_followed(_in_parallel(work, jobs, n_jobs), len(jobs), progress))
+    settings = {"on_train": on_train, "keep_model": keep_models, "level": level}
+    calls = [(model, X, rows.y, rows.classes, split) for model, X, split in jobs]
+    found = list(_followed(_in_parallel(calls, settings, n_jobs), len(jobs), progress))
     n = len(splits)
     return {
         name: FoldRun(rows, splits, found[k * n : (k + 1) * n]) for k, name in enumerate(models)
@@ -157,7 +160,8 @@ def run_folds(
 def fit_and_ask(
     model: Any,
     X: Any,
-    rows: Rows,
+    y: NDArray[Any],
+    classes: NDArray[Any] | None,
     split: Split,
     on_train: bool = False,
     keep_model: bool = False,
@@ -169,17 +173,17 @@ def fit_and_ask(
     fitted = clone(model)
     train = take_rows(X, split.train)
     start = perf_counter()
-    fitted.fit(train, rows.y[split.train])
+    fitted.fit(train, y[split.train])
     fit_seconds = perf_counter() - start
     test = take_rows(X, split.test)
     start = perf_counter()
-    said = ask(fitted, test, rows.classes, level)
+    said = ask(fitted, test, classes, level)
     predict_seconds = perf_counter() - start
     return Answer(
         said,
         fit_seconds,
         predict_seconds,
-        ask(fitted, train, rows.classes) if on_train else None,
+        ask(fitted, train, classes) if on_train else None,
         fitted if keep_model else None,
     )
 
@@ -253,7 +257,7 @@ def check_classes(rows: Rows, splits: Sequence[Split]) -> None:
             )
         if rows.codes is not None and (rows.codes[split.train] == rows.codes[split.train[0]]).all():
             assert rows.classes is not None
-            label = rows.classes[rows.codes[split.train[0]]]
+            label = rows.classes.tolist()[rows.codes[split.train[0]]]
             raise DataError(
                 f"Every fold must train on two classes or more, but the {len(split.train)} "
                 f"training rows of fold {k + 1} are all {label!r}; use stratified folds, fewer "
@@ -262,17 +266,17 @@ def check_classes(rows: Rows, splits: Sequence[Split]) -> None:
 
 
 def _in_parallel(
-    work: Callable[..., Answer], jobs: list[tuple[Any, Any, Split]], n_jobs: int | None
+    jobs: list[tuple[Any, ...]], settings: dict[str, Any], n_jobs: int | None
 ) -> Iterator[Answer]:
     if n_jobs is None or n_jobs == 1:
-        return (work(*job) for job in jobs)
+        return (fit_and_ask(*job, **settings) for job in jobs)
     from joblib import Parallel, delayed
 
     from treewright.data.table import Table
 
     # our kernels let other threads run, and a thread needs no copy of the data
-    prefer = "threads" if all(isinstance(X, Table) for _, X, _ in jobs) else "processes"
-    calls = (delayed(work)(*job) for job in jobs)
+    prefer = "threads" if all(isinstance(X, Table) for _, X, *_ in jobs) else "processes"
+    calls = (delayed(fit_and_ask)(*job, **settings) for job in jobs)
     answers: Iterator[Answer] = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(calls)
     return answers
 

@@ -22,6 +22,7 @@ from treewright.estimator.training import Training, read_training
 from treewright.explain._cuts import Cuts, score_cuts
 from treewright.tree.conditions import branch_conditions, surrogate_conditions
 from treewright.tree.growing.grow import candidates as search
+from treewright.tree.growing.stopped import NO_TEST, why_stopped
 from treewright.tree.predict import node_values
 from treewright.tree.show.describe import Wording
 from treewright.tree.show.tables import as_frame, html_table, text_table
@@ -98,6 +99,8 @@ class Trace:
         One per feature.
     surrogates
         In the order in which they are asked.
+    stopped
+        Why the node was not split; None for a node that was.
     rows, criterion
         What the node was grown from, for :meth:`cuts`.
     """
@@ -107,6 +110,7 @@ class Trace:
     impurity: float
     candidates: tuple[Candidate, ...]
     surrogates: tuple[Surrogate, ...] = ()
+    stopped: str | None = None
     rows: Training | None = field(default=None, repr=False, compare=False)
     criterion: Any = field(default=None, repr=False, compare=False)
 
@@ -204,7 +208,8 @@ class Trace:
         return tables
 
     def _caption(self) -> str:
-        return f"Node {self.node}: {self.n_samples} rows, impurity {self.impurity:.6g}"
+        what = f"Node {self.node}: {self.n_samples} rows, impurity {self.impurity:.6g}"
+        return what if self.stopped is None else f"{what}; not split: {self.stopped}"
 
     def _cells(self) -> dict[str, list[str]]:
         def numbers(name: str) -> list[str]:
@@ -226,6 +231,18 @@ class Trace:
             "agreement": [f"{s.agreement:.3f}" for s in self.surrogates],
             "adjusted": [f"{s.adjusted:.3f}" for s in self.surrogates],
         }
+
+
+def _stopped(tree: Tree, node: int, here: Training, candidates: list[Candidate]) -> str | None:
+    """Why a node was not split, with what its rows can say."""
+    reason = why_stopped(tree, node)
+    if reason is None or not reason.startswith(NO_TEST) or any(c.test for c in candidates):
+        return reason
+    columns = here.table.columns
+    alike = all(np.all((column == column[:1]) | (column != column)) for column in columns)
+    if alike:
+        return "all rows have the same values"
+    return "every test leaves a branch that is too small"
 
 
 def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) -> Trace:
@@ -258,6 +275,7 @@ def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) 
         impurity=float(tree.impurity[node]),
         candidates=tuple(candidates),
         surrogates=tuple(_surrogates(tree, node)),
+        stopped=_stopped(tree, node, here, candidates),
         rows=here,
         criterion=recipe.criterion,
     )

@@ -25,6 +25,7 @@ from treewright.tree.check import check_schema, check_structure
 from treewright.tree.forest.check import check_forest
 from treewright.tree.forest.grow import Forest
 from treewright.tree.growing.recipe import ClassCosts
+from treewright.tree.growing.stopped import Stopping
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
 from treewright.tree.pruning_log import LOG_DTYPES, PruningLog
 from treewright.tree.split import SPLIT_DTYPES, Splits
@@ -36,7 +37,11 @@ _MATRICES = ("value",)  # all other arrays of a tree have one axis
 _SCHEMA_PARTS = ("names", "kinds", "categories", "named", "target")
 _TARGET_PARTS = ("name", "classes", "n_outputs", "class_factor")
 _ESTIMATOR_PARTS = ("class", "parameters", "state")
-_OPTIONAL_PARTS: dict[str, type[Any]] = {"tests": NodeTests, "pruning_log": PruningLog}
+_OPTIONAL_PARTS: dict[str, type[Any]] = {
+    "tests": NodeTests,
+    "pruning_log": PruningLog,
+    "stopping": Stopping,
+}
 
 
 def _check_parts(what: str, parts: Mapping[str, object], names: tuple[str, ...]) -> None:
@@ -163,6 +168,15 @@ def _build_log(parts: dict[str, Any]) -> PruningLog:
     if type(rules) is not list or any(type(r) is not list or len(r) != 2 for r in rules):
         raise ModelFileError("the rules of its pruning log are not pairs of texts")
     return PruningLog(**parts | {"rules": tuple(tuple(rule) for rule in rules)})
+
+
+def _build_stopping(parts: dict[str, Any]) -> Stopping:
+    _check_parts("stopping rules", parts, tuple(field.name for field in fields(Stopping)))
+    for name, value in parts.items():
+        is_number = type(value) in (int, float) and value == value
+        if not is_number and not (value is None and name.startswith("max_")):
+            raise ModelFileError("its stopping rules are not numbers")
+    return Stopping(**parts)
 
 
 def _take_tree_apart(tree: Tree) -> dict[str, object]:
@@ -349,6 +363,7 @@ STRUCTURES = (
     Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
     Structure("$tests", _is(NodeTests), _take_tests_apart, _build_tests),
     Structure("$pruning_log", _is(PruningLog), _take_log_apart, _build_log),
+    Structure("$stopping", _is(Stopping), Stopping.to_dict, _build_stopping),
     Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
     Structure("$forest", _is(Forest), _take_forest_apart, _build_forest),
     Structure("$rules", _is(RuleSet), _take_rules_apart, _build_rules),

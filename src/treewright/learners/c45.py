@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sklearn.utils._param_validation import Interval
 
@@ -152,6 +152,7 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
     |   Humidity = Normal: Yes (2.0/1.0)
     """
 
+    _counts_weight: ClassVar[bool] = True
     _own_pruning = "error_based"
 
     def __init__(
@@ -161,6 +162,7 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
         min_samples_leaf: float = 2,
         criterion: Literal["gain_ratio", "gain"] = "gain_ratio",
         subset: bool = False,
+        min_significance: float | None = None,
         pruning: str | Callable[[Tree], Tree] | None = "error_based",
         pruning_options: Mapping[str, Any] | None = None,
         subtree_raising: bool = True,
@@ -197,6 +199,7 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
             empty_branches=True,
             missing=self.missing,
             min_weight_leaf=least,
+            min_significance=self.min_significance,
             slack=J48_TOLERANCE,
             quinlan=QuinlanRules(
                 min_items=least,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -174,6 +174,8 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
     >>> C50Classifier(trials=10).fit(X, y).score(X, y)
     1.0
     """
+
+    _counts_weight: ClassVar[bool] = True
 
     estimators_: list[Tree | RuleSet]
     attribute_usage_: NDArray[np.float64]

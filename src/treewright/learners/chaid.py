@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
@@ -162,6 +162,8 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     4
     """
 
+    _counts_weight: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -244,6 +246,8 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     >>> model.predict({"group": ["a", "c"]}).round(2)
     array([1.1, 5.1])
     """
+
+    _counts_weight: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +130,8 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
     7    `- Humidity = Normal   2  Yes  (0.00 1.00) *
     """
 
+    _counts_weight: ClassVar[bool] = True
+
     bin_edges_: dict[str, NDArray[np.float64]]
 
     def __init__(
@@ -141,6 +143,7 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_impurity_decrease: float = 0.0,
+        min_significance: float | None = None,
         pruning: str | Callable[[Tree], Tree] | None = None,
         pruning_options: Mapping[str, Any] | None = None,
         categorical_features: Any = "from_dtype",
@@ -200,6 +203,7 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
             max_depth=self.max_depth,
             min_samples_split=samples_to_split(self.min_samples_split, 1, training.n_rows),
             min_gain=self.min_impurity_decrease,
+            min_significance=self.min_significance,
             zero_gain=False,
         )
 

@@ -133,6 +133,7 @@ def _merged(tree: Tree, stands_for: NDArray[np.int64], stays: NDArray[np.bool_])
         gain=tree.gain[stays],
         extras={name: column[stays] for name, column in tree.extras.items()},
         pruning_log=_renumbered_log(tree, stands_for, new_id),
+        stopping=tree.stopping,
         **sums,
     )
     alone = merged.n_children == 1

@@ -309,6 +309,7 @@ def _rebuild(tree: Tree, pruned: dict[str, Any], rules: dict[str, Any]) -> Tree:
         risk=risk,
         extras=extras,
         pruning_log=_log(tree, pruned, rules),
+        stopping=tree.stopping,
     )
 
 

@@ -53,6 +53,7 @@ def collapse_nodes(tree: Tree, nodes: Any) -> Tree:
         risk=tree.risk[kept],
         extras=_extras(tree, kept, is_leaf),
         tests=None if tree.tests is None else tree.tests.renumbered(new_id),
+        stopping=tree.stopping,
         pruning_log=None if tree.pruning_log is None else tree.pruning_log.renumbered(new_id),
     )
 

@@ -81,6 +81,7 @@ def tree_from_dict(data: Mapping[str, Any]) -> Tree:
         extras=_extras(_get(data, "extras", Mapping, "the tree")),
         tests=_tests(data.get("tests")),
         pruning_log=_log(data.get("pruning_log")),
+        stopping=None,
         **arrays,
     )
     check_structure(tree)

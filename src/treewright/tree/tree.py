@@ -20,6 +20,7 @@ from treewright.tree.split import GAP_FRACTION, Splits
 
 if TYPE_CHECKING:
     from treewright.rules import RuleSet
+    from treewright.tree.growing.stopped import Stopping
     from treewright.tree.node_tests import NodeTests, NodeTestTable
     from treewright.tree.pruning_log import PruningLog
     from treewright.tree.show.nodes import Node, Nodes
@@ -94,6 +95,8 @@ class Tree:
         Significance tests at the nodes; None for a learner that makes none.
     pruning_log
         What was cut and why, with ``frame()`` and ``str()``; None for a tree that no pruner saw.
+    stopping
+        When growth stopped; the nodes say which of it held (``tree.node(3).stopped``).
 
     Notes
     -----
@@ -119,6 +122,7 @@ class Tree:
     extras: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     tests: NodeTests | None = None
     pruning_log: PruningLog | None = None
+    stopping: Stopping | None = None
 
     def __post_init__(self) -> None:
         for name in TREE_DTYPES:
@@ -283,6 +287,7 @@ class Tree:
         width: int = 96,
         gaps: bool | None = None,
         surrogates: bool = False,
+        stopped: bool = False,
         ascii: bool = False,
     ) -> str:
         """The tree as text, one line per node.
@@ -305,6 +310,8 @@ class Tree:
             had gaps in training, as far as the tree knows.
         surrogates
             Whether to list the surrogate splits below each test.
+        stopped
+            Whether to say at each leaf why it was not split.
         ascii
             Draw the guides with plain characters.
         """
@@ -318,6 +325,7 @@ class Tree:
             width=width,
             gaps=gaps,
             surrogates=surrogates,
+            stopped=stopped,
             ascii=ascii,
         )
 

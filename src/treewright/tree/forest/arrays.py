@@ -115,8 +115,11 @@ class Forest:
 
     @classmethod
     def from_trees(cls, trees: Sequence[Tree]) -> Forest:
-        """A forest of ready trees, of whatever recipe; logs of pruning are left behind."""
-        bare = [t if t.pruning_log is None else replace(t, pruning_log=None) for t in trees]
+        """A forest of ready trees, of whatever recipe, without the history of their growth."""
+        bare = [
+            t if t.pruning_log is None and t.stopping is None else _without_history(t)
+            for t in trees
+        ]
         return cls(bare[0].schema, trees=bare)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -373,3 +376,7 @@ def leaf_values(tree: Tree, what: What) -> Floats:
     votes = np.zeros_like(tree.value)
     votes[np.arange(tree.n_nodes), tree.label] = 1.0
     return votes
+
+
+def _without_history(tree: Tree) -> Tree:
+    return replace(tree, pruning_log=None, stopping=None)

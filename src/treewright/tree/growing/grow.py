@@ -18,6 +18,7 @@ from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
 from treewright.tree.growing.choosing import ChooserBridge
 from treewright.tree.growing.recipe import ClassCosts, Recipe
+from treewright.tree.growing.stopped import Stopping, stop_where_independent
 from treewright.tree.growing.values import class_nodes, clip_rates, label_empty
 from treewright.tree.split import Splits
 from treewright.tree.tree import Tree
@@ -52,7 +53,10 @@ def grow(
     grown = kernels.grow(table.columns, params)
     if unit != 1.0:
         _restore_unit(grown, unit, row_of(recipe.criterion).unit_power)
-    return _wrap(grown, table.schema, target, recipe, costs, bridge)
+    tree = _wrap(grown, table.schema, target, recipe, costs, bridge)
+    if recipe.min_significance is None:
+        return tree
+    return stop_where_independent(tree, recipe.min_significance)
 
 
 def growth_parameters(
@@ -210,6 +214,7 @@ def _wrap(
         risk=risk,
         extras={"n_gaps": grown.pop("n_gaps"), **({} if bridge is None else bridge.extras(said))},
         tests=None if bridge is None else bridge.tests(said),
+        stopping=Stopping.of(recipe),
         **grown,
     )
 

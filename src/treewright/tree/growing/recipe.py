@@ -121,6 +121,9 @@ class Recipe:
         Least weight of a leaf, in units of ``sample_weight``.
     min_gain
         Least weighted impurity decrease, relative to the total weight.
+    min_significance
+        Largest p-value of the test of independence of target and branch at which a split is
+        made; None for no test.
     leaf_price
         Splits that do not lower the risk (share of the total) by more than this per leaf are
         not grown, as weakest-link pruning would cut them again; below 0 all are.
@@ -173,6 +176,7 @@ class Recipe:
     min_samples_leaf: int = _read_as(1, min_leaf=int)
     min_weight_leaf: float = _read_as(0.0, min_weight_leaf=float)
     min_gain: float = _read_as(0.0, min_gain=float)
+    min_significance: float | None = None
     leaf_price: float = _read_as(-1.0, leaf_price=float)
     slack: float = _read_as(0.0, slack=float)
     pure_share: float = _read_as(0.0, pure_share=float)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treewright.tree.conditions import Condition, Members, branch_conditions
+from treewright.tree.growing.stopped import why_stopped
 from treewright.tree.node_tests import format_p
 from treewright.tree.show.colours import FAINT, OTHER, PAPER, Palette, mix
 from treewright.tree.show.describe import Wording, features_with_gaps
@@ -220,7 +221,8 @@ def _box(
         title=wrap_text(words, TITLE_SIZE, limits.words, 2, True),
         detail=n,
         tooltip=f"node {node}: {int(tree.n_samples[node])} rows, predicts {prediction}"
-        + (f", {tested}" if tested else ""),
+        + (f", {tested}" if tested else "")
+        + (f"; not split: {stopped}" if (stopped := why_stopped(tree, node)) else ""),
         label=[],
         fill=PAPER,
         stroke=FAINT,

@@ -169,6 +169,13 @@ class Node:
         return float(self.tree.risk[self.id])
 
     @property
+    def stopped(self) -> str | None:
+        """Why the node is a leaf, in words; None for a split node, or if the tree cannot tell."""
+        from treewright.tree.growing.stopped import why_stopped
+
+        return why_stopped(self.tree, self.id)
+
+    @property
     def extras(self) -> dict[str, Any]:
         """Further figures, such as a p-value."""
         return {name: column[self.id] for name, column in self.tree.extras.items()}

@@ -14,6 +14,7 @@ import numpy as np
 
 from treewright.errors import ParameterError
 from treewright.tree.conditions import Condition, branch_conditions, surrogate_conditions
+from treewright.tree.growing.stopped import why_stopped
 from treewright.tree.node_tests import format_p
 from treewright.tree.show.describe import Wording, features_with_gaps
 from treewright.tree.show.nodes import node_prediction, node_probability
@@ -68,6 +69,7 @@ def render_text(
     width: int,
     gaps: bool | None,
     surrogates: bool,
+    stopped: bool,
     ascii: bool,
 ) -> str:
     """The tree as text; see :meth:`Tree.to_text`."""
@@ -76,7 +78,7 @@ def render_text(
         from treewright.tree.show.quinlan_text import render_quinlan
 
         return render_quinlan(tree, _check_style(tree, style), max_depth=max_depth, digits=digits)
-    lines = _lines(tree, max_depth, digits, surrogates, ascii)
+    lines = _lines(tree, max_depth, digits, surrogates, ascii, stopped)
     wording = Wording.over(
         (line.condition for line in lines if line.condition is not None),
         digits=digits,
@@ -153,7 +155,7 @@ def _has_tests(tree: Tree) -> bool:
 
 
 def _lines(
-    tree: Tree, max_depth: int | None, digits: int, surrogates: bool, ascii: bool
+    tree: Tree, max_depth: int | None, digits: int, surrogates: bool, ascii: bool, stopped: bool
 ) -> list[Line]:
     shown_depth = tree.depth if max_depth is None else min(max_depth, tree.depth)
     tee, corner, bar, blank = _guides(shown_depth, ascii)
@@ -168,6 +170,8 @@ def _lines(
         end = "" if is_open else "*"
         if not is_open and below is not None and below[node]:
             end = f"{'...' if ascii else '…'} {below[node]} more"
+        if stopped and tree.is_leaf[node] and (reason := why_stopped(tree, node)):
+            end = f"{end} {reason}"
         cells = _cells(tree, node, digits, has_weights, has_tests)
         lines.append(Line(str(node), guide, condition, cells, end))
         if not is_open:

@@ -1,0 +1,85 @@
+"""Columns that are probably not what their type says, told to the user.
+
+Three mistakes hide in tables without an error: a column of numbers with a stray word is text, and
+every number a category; a column of identifiers tells rows apart and nothing else; integers
+beyond 2**53 become equal as floats. What is done does not change; the user is told.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.errors import PrecisionWarning, SuspectColumnWarning
+
+__all__ = ["IS_NUMBER", "warn_lost_digits", "warn_suspect_text"]
+
+IS_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+"""What reads as a number, for Arrow's regular expressions."""
+
+SHARE = 0.95
+"""Share of the distinct values that must read as numbers, or of the rows that must differ."""
+FEWEST_NUMBERS = 10
+FEWEST_ROWS = 50
+EXACT = 2**53
+
+
+def warn_suspect_text(name: str, values: Sequence[Any], codes: NDArray[np.int32]) -> None:
+    """Warn of text that is nearly all numbers, or nearly all different."""
+    n_values = len(values)
+    if n_values < FEWEST_NUMBERS or not isinstance(values[0], str):
+        return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_number = pc.match_substring_regex(pa.array(values, pa.large_string()), IS_NUMBER)
+    is_number = is_number.to_numpy(zero_copy_only=False)
+    share = float(np.mean(is_number))
+    if share >= SHARE:
+        counts = np.bincount(codes[codes >= 0], minlength=n_values)
+        strange = [(values[k], int(counts[k])) for k in np.flatnonzero(~is_number).tolist()]
+        _warn_numbers(name, share, strange, n_values)
+        return
+    n_known = int(np.count_nonzero(codes >= 0))
+    if n_known >= FEWEST_ROWS and n_values >= SHARE * n_known:
+        warnings.warn(
+            f"Column {name!r} has {n_values} different texts in {n_known} rows, as identifiers "
+            "have, from which nothing can be learned; drop it, or name it in "
+            "categorical_features to keep it without this warning.",
+            SuspectColumnWarning,
+            stacklevel=6,
+        )
+
+
+def _warn_numbers(name: str, share: float, strange: list[tuple[str, int]], n_values: int) -> None:
+    strange.sort(key=lambda pair: (-pair[1], pair[0]))
+    shown = ", ".join(f"{value!r:.40} ({count})" for value, count in strange[:5])
+    rest = f" and {len(strange) - 5} more" if len(strange) > 5 else ""
+    but = f" all but {shown}{rest}" if strange else " all of them"
+    warnings.warn(
+        f"Column {name!r} is text, and each of its {n_values} values a category, though "
+        f"{share:.1%} of them read as numbers,{but}; turn it into numbers with gaps (such as "
+        'pandas.to_numeric(..., errors="coerce")), or name it in categorical_features to keep '
+        "it as it is.",
+        SuspectColumnWarning,
+        stacklevel=7,
+    )
+
+
+def warn_lost_digits(name: str, integers: NDArray[Any]) -> None:
+    """Warn of integers that float64 cannot tell apart."""
+    if integers.dtype.kind not in "iu" or integers.dtype.itemsize < 8 or not integers.size:
+        return
+    largest = max(int(integers.max()), -int(integers.min()))
+    if largest > EXACT:
+        warnings.warn(
+            f"Column {name!r} holds integers up to {largest}, and beyond 2**53 numbers that lie "
+            "close become equal; subtract an offset, or name the column in categorical_features "
+            "if its numbers are labels.",
+            PrecisionWarning,
+            stacklevel=5,
+        )
