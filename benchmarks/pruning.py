@@ -12,7 +12,7 @@ from timing import take_turns
 from treewright import CARTClassifier
 from treewright.pruning import cost_complexity_path, reduced_error
 
-ROWS = 500_000
+ROWS = 700_000
 PATH_SHARE = 0.1
 """Most time of the path, as a share of growing the tree."""
 SIZES = (50_000, 100_000, 200_000, 400_000)
@@ -22,7 +22,7 @@ MOST_GROWTH = 12.0
 
 def path(settings: Settings) -> Iterator[Result]:
     """The path of a tree with some 100 000 leaves, against growing it."""
-    X, y = data.classes(ROWS // settings.shrink, 10)
+    X, y = data.classes(ROWS // settings.shrink, 16)
     model = CARTClassifier(n_jobs=settings.n_jobs)
     model.fit(X[:200], y[:200])
     tree = model.fit(X, y).tree_
@@ -44,7 +44,7 @@ def path(settings: Settings) -> Iterator[Result]:
 def held_out(settings: Settings) -> Iterator[Result]:
     """Reduced error with 50 000 to 400 000 validation rows on one tree."""
     sizes = [n // settings.shrink for n in SIZES]
-    X, y = data.classes(2 * sizes[-1], 10)
+    X, y = data.classes(2 * sizes[-1], 16)
     tree = CARTClassifier(n_jobs=settings.n_jobs).fit(X[: sizes[-1]], y[: sizes[-1]]).tree_
     rest, target = X[sizes[-1] :], y[sizes[-1] :]
     calls = {count(n): (lambda n=n: reduced_error(tree, rest[:n], target[:n])) for n in sizes}

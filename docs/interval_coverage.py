@@ -31,14 +31,17 @@ def proportion_coverage(method: str, n: int, p: np.ndarray) -> np.ndarray:
 
 
 def area_coverage(n_positive: int, n_negative: int, area: float, random: np.random.Generator):
-    """How often DeLong's interval holds the area of two normal distributions."""
+    """How often DeLong's interval holds the area of two normal distributions: ours, on the scale
+    of the logit, and the plain one."""
     shift = np.sqrt(2) * norm.ppf(area)
     truth = np.repeat([True, False], [n_positive, n_negative])
-    held = 0
+    held = np.zeros(2)
     for _ in range(N_SIMULATED):
         scores = random.normal(size=len(truth)) + shift * truth
-        low, high, _ = roc_areas(truth, scores[:, None]).interval(0.95)
-        held += low <= area <= high
+        found = roc_areas(truth, scores[:, None])
+        for k, logit in enumerate((True, False)):
+            low, high, _ = found.interval(0.95, logit=logit)
+            held[k] += low <= area <= high
     return held / N_SIMULATED
 
 
@@ -109,7 +112,8 @@ def main() -> None:
         (10, 20, 0.95),
     ):
         found = area_coverage(n_positive, n_negative, area, random)
-        print(f"DeLong, {n_positive} + {n_negative} rows, area {area}:  {found:.3f}")
+        where = f"{n_positive} + {n_negative} rows, area {area}"
+        print(f"DeLong, {where}:  {found[0]:.3f}, plain {found[1]:.3f}")
     for n in (50, 100, 400):
         print(
             f"bootstrap, {n} rows: ",

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
+    from treewright.ensembles.stacking import StackingClassifier, StackingRegressor
+    from treewright.ensembles.voting import VotingClassifier, VotingRegressor
     from treewright.evaluation._bias_variance import bias_variance
     from treewright.evaluation._boundary import decision_boundary
+    from treewright.evaluation._compare import compare
+    from treewright.evaluation._comparison import Comparison
     from treewright.evaluation._cross_validate import cross_validate
     from treewright.evaluation._curves import complexity_curve, learning_curve
     from treewright.evaluation._evaluate import evaluate
@@ -29,7 +33,10 @@ if TYPE_CHECKING:
     from treewright.evaluation._generalization import generalization_error
     from treewright.evaluation._intervals import accuracy_interval
     from treewright.evaluation._threshold import choose_threshold
+    from treewright.evaluation._tune import tune
+    from treewright.evaluation._tuning import Tuning
     from treewright.evaluation.cost_sensitive import CostSensitiveClassifier
+    from treewright.evaluation.selection.selector import FeatureSelector, select_features
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -56,10 +63,12 @@ __all__ = [
     "CHAIDRegressor",
     "CTreeClassifier",
     "CTreeRegressor",
+    "Comparison",
     "CostSensitiveClassifier",
     "Evaluation",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "FeatureSelector",
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
@@ -67,11 +76,17 @@ __all__ = [
     "MARSRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
     "Tree",
+    "Tuning",
+    "VotingClassifier",
+    "VotingRegressor",
     "__version__",
     "accuracy_interval",
     "bias_variance",
     "choose_threshold",
+    "compare",
     "complexity_curve",
     "cross_validate",
     "datasets",
@@ -85,6 +100,8 @@ __all__ = [
     "pruning_curve",
     "rules",
     "save",
+    "select_features",
+    "tune",
 ]
 
 _HOMES = {
@@ -101,10 +118,12 @@ _HOMES = {
     "CHAIDRegressor": "treewright.learners.chaid",
     "CTreeClassifier": "treewright.learners.ctree",
     "CTreeRegressor": "treewright.learners.ctree",
+    "Comparison": "treewright.evaluation._comparison",
     "CostSensitiveClassifier": "treewright.evaluation.cost_sensitive",
     "Evaluation": "treewright.evaluation._evaluation",
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
+    "FeatureSelector": "treewright.evaluation.selection.selector",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
@@ -112,8 +131,14 @@ _HOMES = {
     "MARSRegressor": "treewright.mars.mars",
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
+    "StackingClassifier": "treewright.ensembles.stacking",
+    "StackingRegressor": "treewright.ensembles.stacking",
     "Tree": "treewright.tree.tree",
+    "Tuning": "treewright.evaluation._tuning",
+    "VotingClassifier": "treewright.ensembles.voting",
+    "VotingRegressor": "treewright.ensembles.voting",
     "accuracy_interval": "treewright.evaluation._intervals",
+    "compare": "treewright.evaluation._compare",
     "bias_variance": "treewright.evaluation._bias_variance",
     "choose_threshold": "treewright.evaluation._threshold",
     "complexity_curve": "treewright.evaluation._curves",
@@ -125,6 +150,8 @@ _HOMES = {
     "load": "treewright.io",
     "pruning_curve": "treewright.evaluation._pruning_curve",
     "save": "treewright.io",
+    "select_features": "treewright.evaluation.selection.selector",
+    "tune": "treewright.evaluation._tune",
 }
 _ROOMS = {"datasets", "errors", "pruning", "rules"}
 

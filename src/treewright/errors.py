@@ -23,6 +23,8 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = [
     "CellTypeError",
     "ColumnNamesWarning",
@@ -40,7 +42,26 @@ __all__ = [
     "TreewrightWarning",
     "UnseenCategoriesWarning",
     "WeakMemberWarning",
+    "suggest",
 ]
+
+
+def suggest(name: str, names: Sequence[str]) -> str:
+    """The way out after an unknown name: those that come close, else the first few.
+
+    Examples
+    --------
+    >>> suggest("max_dept", ["max_depth", "criterion"])
+    " Did you mean 'max_depth'?"
+    """
+    from difflib import get_close_matches
+
+    by_lower = {known.lower(): known for known in names}
+    close = [by_lower[match] for match in get_close_matches(name.lower(), by_lower)]
+    if close:
+        return f" Did you mean {' or '.join(repr(match) for match in close)}?"
+    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+    return f" There are {', '.join(names[:12])}{more}."
 
 
 class TreewrightError(Exception):

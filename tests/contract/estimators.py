@@ -9,8 +9,14 @@ from sklearn.base import is_classifier
 
 import treewright
 
-AROUND = {"CostSensitiveClassifier"}
-"""Models around another model, which have no trees of their own; see the tests beside them."""
+AROUND = {
+    "CostSensitiveClassifier",
+    "StackingClassifier",
+    "StackingRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
+}
+"""Models around others, which have no trees of their own; see the tests beside them."""
 
 NAMES = sorted(
     n

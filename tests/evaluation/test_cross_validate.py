@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 
+from tests.contract.estimators import NAMES, make, mixed_columns, seed, target_for
 from treewright import (
     BaggingClassifier,
     C45Classifier,
@@ -56,6 +57,15 @@ def test_folds_of_one_table_predict_what_folds_of_the_frame_do(model):
     X, y = TITANIC.data.to_pandas(), TITANIC.target
     found = cross_validate(model, TITANIC.data, y, folds=folds)
     assert (out_of_fold(found) == cross_val_predict(model, X, y, cv=folds)).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_estimator_is_judged_on_parts_of_one_table_as_on_frames(name):
+    model, columns = make(name), mixed_columns()
+    seed(model)
+    X, y = pd.DataFrame(columns), target_for(model, columns)
+    found = cross_validate(model, X, y, folds=KFold(2))
+    assert (out_of_fold(found) == cross_val_predict(model, X, y, cv=KFold(2))).all()
 
 
 def test_other_libraries_and_pipelines_are_judged_alike():

@@ -64,7 +64,7 @@ def test_delong_on_the_ratings_of_hanley_and_mcneil():
     # area and error as printed by Stata's roctab on these data (its manual)
     truth, rating = rated()
     areas = roc_areas(truth, rating[:, None])
-    low, high, _ = areas.interval(0.95)
+    low, high, _ = areas.interval(0.95, logit=False)
     assert round(areas.areas[0], 4) == 0.8932
     assert round(float(np.sqrt(areas.covariance[0, 0])), 4) == 0.0307
     assert (round(low, 5), round(high, 5)) == (0.83295, 0.95339)

@@ -1,4 +1,4 @@
-"""The command line: ``treewright fit | predict | show | demo``.
+"""The command line: ``treewright fit | predict | show | evaluate | compare | tune | select | …``.
 
 One thin file per command: parse, call the library, print. Errors become one sentence and an
 exit code in ``_exit.py``; nothing heavy is imported before a command needs it.

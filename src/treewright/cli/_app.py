@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from treewright.cli import demo, fit, predict, show
+from treewright.cli import compare, demo, evaluate, fit, predict, select, show, tune
 
 __all__ = ["build_app"]
 
@@ -16,6 +16,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit.run,
     "predict": predict.run,
     "show": show.run,
+    "evaluate": evaluate.run,
+    "compare": compare.run,
+    "tune": tune.run,
+    "select": select.run,
     "demo": demo.run,
 }
 

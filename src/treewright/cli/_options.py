@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from treewright.errors import DataError, ParameterError
+from treewright.errors import DataError, ParameterError, suggest
 
-__all__ = ["parse_list", "parse_orders", "parse_settings", "require_column", "suggest"]
+__all__ = [
+    "parse_list",
+    "parse_orders",
+    "parse_settings",
+    "parse_value",
+    "require_column",
+    "suggest",
+]
 
 
 def parse_list(text: str | None) -> list[str] | None:
@@ -34,11 +40,16 @@ def parse_settings(settings: Sequence[str], allowed: Iterable[str], learner: str
                 f"--set names a parameter that {learner} does not have: {name!r}."
                 f"{suggest(name, names)}"
             )
-        try:
-            parsed[name] = ast.literal_eval(text.strip())
-        except (ValueError, SyntaxError):
-            parsed[name] = {"true": True, "false": False}.get(text.strip(), text.strip())
+        parsed[name] = parse_value(text)
     return parsed
+
+
+def parse_value(text: str) -> Any:
+    """A Python literal where the text is one, ``true`` and ``false`` too, else the text."""
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError):
+        return {"true": True, "false": False}.get(text.strip(), text.strip())
 
 
 def parse_orders(orders: Sequence[str]) -> dict[str, list[str]]:
@@ -61,13 +72,3 @@ def require_column(name: str, names: Sequence[str], option: str) -> None:
         raise DataError(
             f"{option} names a column that the data do not have: {name!r}.{suggest(name, names)}"
         )
-
-
-def suggest(name: str, names: Sequence[str]) -> str:
-    """The way out after an unknown name: those that come close, else the first few."""
-    by_lower = {known.lower(): known for known in names}
-    close = [by_lower[match] for match in get_close_matches(name.lower(), by_lower)]
-    if close:
-        return f" Did you mean {' or '.join(repr(match) for match in close)}?"
-    more = f" and {len(names) - 12} more" if len(names) > 12 else ""
-    return f" There are {', '.join(names[:12])}{more}."

@@ -15,7 +15,7 @@ from treewright.errors import DataError, OutOfBagWarning, ParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["run"]
+__all__ = ["LEARNERS", "Task", "choose_task", "declare_kinds", "drop_gaps", "make", "run"]
 
 
 class Task(StrEnum):
@@ -96,10 +96,10 @@ def run(
     check_output(path, [data], force=force, own=MODEL_START)
     table = read_data(data, gaps, separator)
     require_column(target, table.column_names, "--target")
-    features, y, n_dropped = _drop_gaps(table, target)
-    task = _choose_task(task, y)
-    estimator = _make(learner, task, settings or [], random_state=seed, n_jobs=jobs)
-    _declare_kinds(estimator, features, categorical, ordinal or [])
+    features, y, n_dropped = drop_gaps(table, target)
+    task = choose_task(task, y)
+    estimator = make(learner, task, settings or [], random_state=seed, n_jobs=jobs)
+    declare_kinds(estimator, features, categorical, ordinal or [])
     with warnings.catch_warnings():
         # the summary says how many rows the out-of-bag error is of
         warnings.simplefilter("ignore", OutOfBagWarning)
@@ -112,7 +112,7 @@ def run(
     print(f"Model: {path}")
 
 
-def _drop_gaps(table: pa.Table, target: str) -> tuple[pa.Table, pa.ChunkedArray, int]:
+def drop_gaps(table: pa.Table, target: str) -> tuple[pa.Table, pa.ChunkedArray, int]:
     import pyarrow.compute as pc
 
     known = table.filter(pc.invert(table.column(target).is_null(nan_is_null=True)))
@@ -125,7 +125,7 @@ def _drop_gaps(table: pa.Table, target: str) -> tuple[pa.Table, pa.ChunkedArray,
     return known.drop_columns([target]), column, table.num_rows - known.num_rows
 
 
-def _choose_task(task: Task, y: pa.ChunkedArray) -> Task:
+def choose_task(task: Task, y: pa.ChunkedArray) -> Task:
     """The task asked for, or the one that the values of the target speak for."""
     import pyarrow.types as kinds
 
@@ -136,7 +136,7 @@ def _choose_task(task: Task, y: pa.ChunkedArray) -> Task:
     return Task.classification if is_code or not is_number else Task.regression
 
 
-def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
+def make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
     import treewright
     from treewright.cli._options import parse_settings, suggest
 
@@ -158,7 +158,7 @@ def _make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
     given.update(parse_settings(settings, estimator.get_params(), name))
     for inner in {"estimator", "base"} & given.keys():
         if isinstance(given[inner], str):
-            given[inner] = _make(given[inner], task, [])
+            given[inner] = make(given[inner], task, [])
     if _draws_rows({**estimator.get_params(deep=False), **given}):
         given.setdefault("oob_score", True)  # an honest error costs nothing there
     return estimator.set_params(**given)
@@ -172,7 +172,7 @@ def _draws_rows(parameters: dict[str, Any]) -> bool:
     return bool(parameters.get("bootstrap", False)) if method is None else method != "subspaces"
 
 
-def _declare_kinds(
+def declare_kinds(
     estimator: Any, features: pa.Table, categorical: str | None, ordinal: list[str]
 ) -> None:
     from treewright.cli._options import parse_list, parse_orders, require_column

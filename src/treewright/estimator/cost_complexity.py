@@ -198,7 +198,8 @@ def prune(
         errors = _cross_validate(estimator, sequence, training, progress)
         table = CpTable.from_sequence(sequence, errors)
         alpha = table.best(estimator.rule).cp * abs(sequence.root_risk)
-    return Pruned(prune_sequence(tree, sequence, alpha), table, alpha)
+    is_priced = tree.stopping is not None and tree.stopping.leaf_price >= 0
+    return Pruned(prune_sequence(tree, sequence, alpha, is_priced=is_priced), table, alpha)
 
 
 def complexity_table(estimator: Any, tree: Tree, training: Training | None = None) -> CpTable:

@@ -15,7 +15,7 @@ from treewright.errors import ParameterError
 if TYPE_CHECKING:
     from treewright.estimator.training import Training
 
-__all__ = ["n_folds", "row_splits"]
+__all__ = ["dealt_folds", "n_folds", "row_splits"]
 
 Rows = NDArray[np.int64]
 
@@ -53,16 +53,22 @@ def n_folds(cv: Any) -> int:
 
 
 def _shuffled_folds(n: int, training: Training, random_state: Any) -> list[tuple[Rows, Rows]]:
+    classes = training.y if training.target.is_classification else None
+    return dealt_folds(n, training.n_rows, classes, random_state)
+
+
+def dealt_folds(
+    n: int, n_rows: int, classes: NDArray[Any] | None, random_state: Any
+) -> list[tuple[Rows, Rows]]:
     """Folds dealt out like cards, one class after the other, so that each gets its share."""
-    n_rows = training.n_rows
     if n > n_rows:
         raise ParameterError(
             f"cv must not be larger than the number of rows, got {n} folds of {n_rows} rows; "
             "use fewer folds."
         )
     order = check_random_state(random_state).permutation(n_rows)
-    if training.target.is_classification:
-        order = order[np.argsort(training.y[order], kind="stable")]
+    if classes is not None:
+        order = order[np.argsort(classes[order], kind="stable")]
     fold = np.empty(n_rows, np.int64)
     fold[order] = np.arange(n_rows) % n
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n)]

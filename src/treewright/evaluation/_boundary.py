@@ -100,7 +100,7 @@ def decision_boundary(
         )
         low, high = np.quantile(rows.y, [0.02, 0.98])
         span = {"cmap": "viridis", "vmin": low, "vmax": high}
-        display.plot(plot_method="pcolormesh", ax=ax, alpha=0.5, **span)
+        display.plot(plot_method="pcolormesh", ax=ax, alpha=0.5, rasterized=True, **span)
         _points(ax, rows.y, across, up, None, span)
     else:
         rows = rows.with_classes(model.classes_)
@@ -118,7 +118,7 @@ def decision_boundary(
         )
         span = {"cmap": ListedColormap(colours), "vmin": 0, "vmax": max(k - 1, 1)}
         own = span if k <= 2 else {"vmin": 0, "vmax": k - 1}
-        display.plot(plot_method="pcolormesh", ax=ax, alpha=0.3, **own)
+        display.plot(plot_method="pcolormesh", ax=ax, alpha=0.3, rasterized=True, **own)
         _points(ax, rows.codes, across, up, rows.classes, span)
     for axis, set_ticks in ((across, ax.set_xticks), (up, ax.set_yticks)):
         if axis.categories is not None:

@@ -39,13 +39,23 @@ class Areas:
         w = w / w.sum()
         return float(w @ self.areas), float(np.sqrt(max(0.0, w @ self.covariance @ w)))
 
-    def interval(self, confidence: float, weights: Floats | None = None) -> Interval:
-        """The interval of the mean area, cut off at 0 and 1."""
-        from scipy.special import ndtri
+    def interval(
+        self, confidence: float, weights: Floats | None = None, logit: bool = True
+    ) -> Interval:
+        """The interval of the mean area, symmetric on the scale of its logit.
+
+        On its own scale (``logit=False``) it covers too little where the area is near 1: 92 % of
+        95 for 0.95 and 100 + 100 rows (docs/interval_coverage.py).
+        """
+        from scipy.special import expit, ndtri
+        from scipy.special import logit as log_odds
 
         area, error = self.mean(weights)
         half = float(ndtri(0.5 + confidence / 2)) * error
-        return Interval(max(0.0, area - half), min(1.0, area + half), "delong")
+        if not logit or not 0 < area < 1:
+            return Interval(max(0.0, area - half), min(1.0, area + half), "delong")
+        low, high = expit(log_odds(area) + np.array([-half, half]) / (area * (1 - area)))
+        return Interval(float(low), float(high), "delong")
 
 
 def roc_areas(

@@ -69,11 +69,18 @@ def cost_complexity(
     return prune_sequence(tree, sequence, alpha)
 
 
-def prune_sequence(tree: Tree, sequence: PruningSequence, alpha: float) -> Tree:
-    """The tree pruned at ``alpha`` by a sequence made of it, with the log of the cuts."""
+def prune_sequence(
+    tree: Tree, sequence: PruningSequence, alpha: float, *, is_priced: bool = False
+) -> Tree:
+    """The tree pruned at ``alpha`` by a sequence made of it, with the log of the cuts.
+
+    ``is_priced`` says that splits which cannot pay for their leaves were not grown; the log tells.
+    """
     as_leaf = node_risk(tree, sequence.risk) + min(alpha, np.finfo(np.float64).max / 4)
     best = cheapest(tree, as_leaf)
     words = f"{sequence.risk} and {alpha:.6g} per leaf are no more as a leaf than as a subtree"
+    if is_priced:
+        words += "; most splits that cannot pay were not even grown"
     mask = sequence.collapsed(alpha)
     return cut(tree, mask, "cost complexity", words, best.below, as_leaf, best.n_leaves)
 
