@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
     from treewright.learners.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+    from treewright.mars.mars import MARSClassifier, MARSRegressor
     from treewright.tree.tree import Tree
 
 __all__ = [
@@ -79,6 +80,8 @@ __all__ = [
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
+    "MARSClassifier",
+    "MARSRegressor",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "RandomForestClassifier",
@@ -137,6 +140,8 @@ _HOMES = {
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
+    "MARSClassifier": "treewright.mars.mars",
+    "MARSRegressor": "treewright.mars.mars",
     "OptimalTreeClassifier": "treewright.learners.optimal",
     "OptimalTreeRegressor": "treewright.learners.optimal",
     "RandomForestClassifier": "treewright.ensembles.random_forest",

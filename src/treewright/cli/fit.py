@@ -45,6 +45,7 @@ LEARNERS: dict[str, dict[Task, str]] = {
     },
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
+    "mars": {Task.classification: "MARSClassifier", Task.regression: "MARSRegressor"},
     "optimal": {
         Task.classification: "OptimalTreeClassifier",
         Task.regression: "OptimalTreeRegressor",
