@@ -130,7 +130,8 @@ def test_categories_gaps_and_text_need_no_encoding() -> None:
     model = GradientBoostingRegressor(n_estimators=40).fit(columns, y)
     assert model.score(columns, y) > 0.9
     assert model.feature_importances_[2] > 0.2
-    assert np.isfinite(model.predict({**columns, "colour": ["violet"] * 400})).all()
+    few = {name: column[:5] for name, column in columns.items()}
+    assert np.isfinite(model.predict({**few, "colour": ["violet"] * 5})).all()
 
 
 def test_frames_of_all_kinds_give_the_same_bytes(tmp_path: Path) -> None:

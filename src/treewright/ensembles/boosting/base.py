@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
@@ -27,10 +27,10 @@ from treewright.ensembles.boosting.stopping import Judge, Patience, check_scorin
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.ensembles.members.bodies import Trees
 from treewright.errors import DataError, ModelFileError, ParameterError
+from treewright.estimator.base import Estimator
 from treewright.estimator.parameters import check_parameters
-from treewright.estimator.progress import Followed, Progress, reported
+from treewright.estimator.progress import Progress, reported
 from treewright.estimator.recipe import monotonic_signs
-from treewright.estimator.scikit import TableInputMixin
 from treewright.estimator.training import drawn_seed, threads
 from treewright.learners.cart import CARTRegressor
 from treewright.tree.forest.arrays import Forest
@@ -85,7 +85,7 @@ class Plan:
     snapshots: Snapshots | None
 
 
-class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
+class Boosting(Estimator):
     """Base of the gradient boosters."""
 
     _aim: Aim
@@ -97,7 +97,6 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
     n_iter_: int
     train_score_: Floats
     validation_score_: Floats
-    n_features_in_: int
 
     # What a task adds
 
@@ -335,15 +334,7 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         self.train_score_ = np.array(run.train_score)
         self.validation_score_ = np.array(run.validation_score)
         self._learn(plan.learn)
-        self._name_features()
-
-    def _name_features(self) -> None:
-        self.n_features_in_ = len(self._schema)
-        self.__dict__.pop("feature_names_in_", None)
-        if self._schema.named:
-            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
-
-    # Reading
+        self._keep_features(self._schema)
 
     def _fitted(self) -> Forest:
         try:
@@ -540,7 +531,7 @@ class Boosting(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         columns = self._aim.n_columns
         _require(start.shape[1] == columns and len(forest) % columns == 0, "it lacks trees")
         self.n_iter_ = len(forest) // columns
-        self._name_features()
+        self._keep_features(self._schema)
         return self
 
     def _take_back(self, target: Target, classes: Any) -> None:

@@ -31,6 +31,11 @@ Floats = NDArray[np.float64]
 
 _BINNED = {
     "growth": "leaf",
+    "max_bins": 255,
+    "min_child_weight": 0.001,
+    "sampling": "uniform",
+    "categorical_smoothing": 10.0,
+    "categorical_l2": 10.0,
     "l1_regularization": 0.0,
     "min_gain": 0.0,
     "subsample": 1.0,
