@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,8 @@ class Plan:
 
 class Boosting(Estimator):
     """Base of the gradient boosters."""
+
+    _counts_weight: ClassVar[bool] = True
 
     _aim: Aim
     _forest: Forest
