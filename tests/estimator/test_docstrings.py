@@ -41,7 +41,7 @@ ESTIMATORS = [
 def test_docstrings_describe_every_parameter_and_attribute_once(name: str) -> None:
     cls = getattr(treewright, name)
     lines = cls.__doc__.splitlines()
-    fitted = {"ClassifierMixin": "classes_", "RegressorMixin": "n_outputs_"}
+    fitted = {"ClassifierMixin": "classes_", "NumberTarget": "n_outputs_"}
     expected = [fitted[base.__name__] for base in cls.__mro__ if base.__name__ in fitted]
     for described in [*cls._parameter_constraints, *expected, "n_features_in_"]:
         assert sum(line.startswith(f"{described} : ") for line in lines) == 1, described

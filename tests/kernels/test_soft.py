@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from treewright import C50Classifier
+from treewright.data.weights import counting_weights
 from treewright.kernels import soft as compiled
 from treewright.kernels.reference import soft as twin
 from treewright.learners._c50.soft import soft_values
@@ -30,7 +31,7 @@ def test_bounds_and_values_are_those_of_the_twins(seed, weighted):
     model = C50Classifier(soft_thresholds=True).fit(X, y, weight if weighted else None)
     tree, table = model.tree_, model._table(X)
     assert tree.n_nodes > 1
-    each = weight if weighted else np.ones(len(y))
+    each = counting_weights(weight) if weighted else np.ones(len(y))
     bounds = twin.soft_bounds(tree, table, y.astype(np.int32), each)
     found = np.array([tree.extras[name] for name in compiled.BOUNDS])
     np.testing.assert_array_equal(found, bounds)

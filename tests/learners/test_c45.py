@@ -200,7 +200,7 @@ def test_an_attribute_of_values_without_number_is_used_if_there_is_no_other():
         ({"min_samples_leaf": 0}, "min_samples_leaf must be"),
         ({"criterion": "gini"}, "criterion must be"),
         ({"missing": "surrogate"}, "missing must be"),
-        ({"pruning": "cost_complexity"}, "pruning must be"),
+        ({"pruning": "cost"}, "pruning must be"),
         ({"trials": 0}, "trials must be"),
         ({"subset": True, "variant": "j48"}, "which J48 lacks"),
     ],

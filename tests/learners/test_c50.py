@@ -76,10 +76,11 @@ def test_a_feature_with_ten_thousand_values_stands_back_for_others() -> None:
     names = np.array([f"id{i}" for i in range(10_000)], object)
     number = rng.normal(size=10_000)
     y = np.where(number + rng.normal(0, 0.3, 10_000) > 0, "up", "down")
-    model = C50Classifier().fit({"name": names, "number": number}, y)
+    kinds = {"categorical_features": ["name"]}
+    model = C50Classifier(**kinds).fit({"name": names, "number": number}, y)
     assert set(model.tree_.splits.feature[~model.tree_.is_leaf]) == {1}
     # alone, it is tested
-    only = C50Classifier(global_pruning=False, confidence=1.0).fit({"name": names}, y)
+    only = C50Classifier(global_pruning=False, confidence=1.0, **kinds).fit({"name": names}, y)
     assert only.predict({"name": ["id5", "never seen"]}).shape == (2,)
 
 

@@ -55,6 +55,8 @@ class MARSRegressor(NumberTarget, MARS):
         The best subset of each size with its RSS and GCV.
     stopped_ : str
         Why the forward pass ended.
+    n_outputs_ : int
+        Number of responses.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the subsets that use it.
     n_features_in_ : int

@@ -175,9 +175,9 @@ NUMBERS: dict[str, Parameter] = {
             ),
             callable,
         ],
-        '{"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"} '
-        "or callable",
-        "What is lowered; the last three predict means through their logarithm. A function "
+        "str or callable",
+        'What is lowered: "squared_error", "absolute_error", "huber", "quantile", "poisson", '
+        '"gamma" or "tweedie"; the last three predict means through their logarithm. A function '
         "``f(y, score)`` returns gradient and hessian of each row's loss in its score.",
     ),
     "quantile": Parameter(

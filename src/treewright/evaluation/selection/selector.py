@@ -62,10 +62,11 @@ _COUNT = Interval(Integral, 1, None, closed="left")
 ROWS: dict[str, Parameter] = {
     "method": Parameter(
         options(*METHODS),
-        "{" + ", ".join(f'"{name}"' for name in METHODS) + "}",
-        "How columns are scored. One at a time against classes: chi-squared, information gain, "
-        "gain ratio. By neighbours: Relief. By a model on folds: adding or dropping columns, or "
-        "shuffling them on held-out rows. By a forest with shuffled copies: Boruta.",
+        "str",
+        'How columns are scored. One at a time against classes: "chi2", "information_gain", '
+        '"gain_ratio". By neighbours: "relief". By a model on folds, adding or dropping columns: '
+        '"forward", "backward"; shuffling them on held-out rows: "permutation". By a forest with '
+        'shuffled copies: "boruta".',
     ),
     "k": Parameter(
         [_COUNT, None],
