@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
+    from treewright.learners.oblique import ObliqueTreeClassifier, ObliqueTreeRegressor
     from treewright.learners.optimal import OptimalTreeClassifier, OptimalTreeRegressor
     from treewright.tree.tree import Tree
 
@@ -73,6 +74,8 @@ __all__ = [
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
+    "ObliqueTreeClassifier",
+    "ObliqueTreeRegressor",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "RandomForestClassifier",
@@ -129,6 +132,8 @@ _HOMES = {
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
+    "ObliqueTreeClassifier": "treewright.learners.oblique",
+    "ObliqueTreeRegressor": "treewright.learners.oblique",
     "OptimalTreeClassifier": "treewright.learners.optimal",
     "OptimalTreeRegressor": "treewright.learners.optimal",
     "RandomForestClassifier": "treewright.ensembles.random_forest",

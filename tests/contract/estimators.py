@@ -153,6 +153,14 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"discretize": "equal_width", "n_bins": 4},
         {"discretize": "equal_frequency"},
     ],
+    "ObliqueTreeClassifier": [
+        {"method": "cart-lc"},
+        {"method": "lda"},
+        {"method": "logistic", "min_samples_leaf": 3},
+        {"method": "ridge", "ccp_alpha": 0.01},
+        {"method": "random", "max_depth": 5},
+    ],
+    "ObliqueTreeRegressor": [{"method": "cart-lc"}, {"method": "ridge"}, {"method": "random"}],
     "OptimalTreeClassifier": [
         {"leaf_penalty": 0.02, "max_cuts": 5, "class_weight": "balanced"},
         {"max_depth": 2, "max_cuts": None},

@@ -41,6 +41,10 @@ LEARNERS: dict[str, dict[Task, str]] = {
     },
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
+    "oblique": {
+        Task.classification: "ObliqueTreeClassifier",
+        Task.regression: "ObliqueTreeRegressor",
+    },
     "optimal": {
         Task.classification: "OptimalTreeClassifier",
         Task.regression: "OptimalTreeRegressor",

@@ -1,0 +1,62 @@
+"""Linear tests of a node behind their checks; see ``core/oblique/search.hpp``."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+import treewright.kernels._core as _compiled
+
+__all__ = ["linear_split"]
+
+_core = cast(Any, _compiled)
+
+Floats = NDArray[np.float64]
+
+
+def linear_split(
+    columns: Floats,
+    targets: Floats,
+    weight: Floats,
+    starts: Floats,
+    *,
+    refine: bool = False,
+    n_jumps: int = 0,
+    tolerance: float = 0.0,
+    seed: int = 0,
+    min_leaf: int = 1,
+) -> tuple[Floats, float, float]:
+    """Coefficients, threshold and gain of the best linear test; no coefficients if there is none.
+
+    Parameters
+    ----------
+    columns
+        One row per feature, without gaps.
+    targets, weight
+        Indicators of the classes or outputs, and the weight, of each row of the node.
+    starts
+        Directions to cut, one per row.
+    refine, n_jumps
+        Whether coefficients are changed one by one, and random directions tried beside that.
+    tolerance
+        Share of the gain that may be lost for a coefficient less.
+    """
+    n_columns, n_rows = columns.shape
+    if len(targets) != n_rows or len(weight) != n_rows or starts.shape[1] != n_columns:
+        raise ValueError("columns, targets, weight and starts do not belong together")
+    if n_rows == 0 or not all(np.isfinite(part).all() for part in (columns, targets, starts)):
+        raise ValueError("there must be rows, and all numbers must be finite")
+    found = _core.linear_split(
+        np.ascontiguousarray(columns, np.float64),
+        np.ascontiguousarray(targets, np.float64),
+        np.ascontiguousarray(weight, np.float64),
+        np.ascontiguousarray(starts, np.float64),
+        refine,
+        n_jumps,
+        tolerance,
+        seed,
+        min_leaf,
+    )
+    return cast(tuple[Floats, float, float], found)
