@@ -23,6 +23,7 @@ from footprint import table as encoding
 from forest_quality import quality
 from inference import ctree
 from machine import facts
+from mars import mars
 from mixed import adult
 from optimal import optimal
 from results import Result, Skipped, save, table
@@ -48,6 +49,7 @@ CASES: dict[str, Case] = {
     "c50_adult": quinlan.adult("c50"),
     "c50_mixed": quinlan.mixed("c50"),
     "ctree": ctree,
+    "mars": mars,
     "forest": forests.grow,
     "forest_numbers": forests.numbers,
     "forest_cover": forests.cover,

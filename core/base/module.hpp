@@ -14,6 +14,7 @@ void bind_forest_leaves(nanobind::module_& m);
 void bind_forest_predictor(nanobind::module_& m);
 void bind_grow(nanobind::module_& m);
 void bind_importance(nanobind::module_& m);
+void bind_mars(nanobind::module_& m);
 void bind_merge(nanobind::module_& m);
 void bind_oblique(nanobind::module_& m);
 void bind_optimal(nanobind::module_& m);

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   treewright::bind_forest_predictor(m);
   treewright::bind_grow(m);
   treewright::bind_importance(m);
+  treewright::bind_mars(m);
   treewright::bind_merge(m);
   treewright::bind_oblique(m);
   treewright::bind_optimal(m);

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from treewright.learners.id3 import ID3Classifier
     from treewright.learners.oblique import ObliqueTreeClassifier, ObliqueTreeRegressor
     from treewright.learners.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+    from treewright.mars.mars import MARSClassifier, MARSRegressor
     from treewright.tree.tree import Tree
 
 __all__ = [
@@ -74,6 +75,8 @@ __all__ = [
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
+    "MARSClassifier",
+    "MARSRegressor",
     "ObliqueTreeClassifier",
     "ObliqueTreeRegressor",
     "OptimalTreeClassifier",
@@ -132,6 +135,8 @@ _HOMES = {
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
+    "MARSClassifier": "treewright.mars.mars",
+    "MARSRegressor": "treewright.mars.mars",
     "ObliqueTreeClassifier": "treewright.learners.oblique",
     "ObliqueTreeRegressor": "treewright.learners.oblique",
     "OptimalTreeClassifier": "treewright.learners.optimal",

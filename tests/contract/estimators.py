@@ -153,6 +153,15 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"discretize": "equal_width", "n_bins": 4},
         {"discretize": "equal_frequency"},
     ],
+    "MARSClassifier": [
+        {"degree": 2, "class_weight": "balanced"},
+        {"pruning": None, "auto_linear": False, "minspan": 3},
+    ],
+    "MARSRegressor": [
+        {"degree": 2, "fast_k": 3},
+        {"degree": 3, "minspan": -3, "endspan": 2, "auto_linear": False},
+        {"pruning": "cv", "cv": 3, "random_state": 0},
+    ],
     "ObliqueTreeClassifier": [
         {"method": "cart-lc"},
         {"method": "lda"},
@@ -219,9 +228,14 @@ def trees(model: Any) -> list[Any]:
     return [member.tree_ for member in members if hasattr(member, "tree_")]
 
 
+def has_tree(estimator: Any) -> bool:
+    """Whether a model is made of trees; MARS is a sum of hinges."""
+    return not type(estimator).__name__.startswith("MARS")
+
+
 def uses_folds(estimator: Any) -> bool:
     """Whether a fit cross-validates."""
-    return "cv" in (getattr(estimator, "ccp_alpha", None), getattr(estimator, "cp", None))
+    return "cv" in [getattr(estimator, name, None) for name in ("ccp_alpha", "cp", "pruning")]
 
 
 def identify(estimator: Any) -> str:

@@ -18,6 +18,7 @@ from sklearn.base import clone
 import treewright
 from tests.contract.estimators import (
     draws_rows,
+    has_tree,
     predictions,
     seed,
     target_for,
@@ -27,7 +28,10 @@ from tests.contract.estimators import (
 
 
 def same_tree(left: Any, right: Any, rtol: float = 0.0) -> None:
-    """The same splits, and the same values up to ``rtol``, in every tree."""
+    """The same splits, and the same values up to ``rtol``, in every tree; or the same terms."""
+    if not has_tree(left):
+        assert left.basis_.terms == right.basis_.terms
+        assert_allclose(left.coef_, right.coef_, rtol=rtol, atol=rtol)
     for one, other in zip(trees(left), trees(right), strict=True):
         assert_array_equal(one.first_child, other.first_child)
         for name, array in one.splits.arrays().items():
@@ -56,7 +60,9 @@ def test_whole_weights_equal_repeated_rows(estimator: Any, columns: dict[str, An
     weighted = clone(estimator).fit(X, y, sample_weight=weight)
     repeated = clone(estimator).fit(X.iloc[where], y[where])
     same_leaves(weighted, repeated, X)
-    assert_allclose(predictions(weighted, X), predictions(repeated, X), rtol=1e-12)
+    # Sums of squares of floats are rounded in their own order where there is no tree.
+    rtol = 1e-12 if has_tree(estimator) else 1e-6
+    assert_allclose(predictions(weighted, X), predictions(repeated, X), rtol=rtol)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e6])
@@ -81,7 +87,8 @@ def test_order_of_rows_changes_nothing(estimator: Any, columns: dict[str, Any]) 
     shuffled = clone(estimator).fit(X.iloc[order], y[order])
     # Shares of rows that went down several branches are products of rounded numbers.
     fractional = getattr(estimator, "missing", "") == "fractional"
-    same_tree(straight, shuffled, rtol=1e-12 if fractional else 0.0)
+    exact = 0.0 if has_tree(estimator) else 1e-6
+    same_tree(straight, shuffled, rtol=1e-12 if fractional else exact)
 
 
 def test_columns_are_matched_by_name_at_prediction(estimator: Any, columns: dict[str, Any]) -> None:

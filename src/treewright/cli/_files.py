@@ -79,7 +79,7 @@ def schema_of(estimator: Any) -> Schema:
 def load_readable(path: Path, member: int | None = None) -> Tree | RuleSet | str:
     """The tree or the rules in a model file, bare, of an estimator or of a member of it.
 
-    Of an ensemble, without the number of a member, its summary.
+    Of MARS, and of an ensemble without the number of a member, its summary.
     """
     import treewright
 
@@ -92,7 +92,7 @@ def load_readable(path: Path, member: int | None = None) -> Tree | RuleSet | str
                 f"{0 if members is None else len(members)}, got {member}."
             )
         model = members[member - 1]
-    elif members is not None and not hasattr(model, "tree_"):
+    elif hasattr(model, "basis_") or (members is not None and not hasattr(model, "tree_")):
         return str(model.summary())
     if isinstance(model, treewright.Tree | treewright.rules.RuleSet):
         return model

@@ -41,6 +41,7 @@ LEARNERS: dict[str, dict[Task, str]] = {
     },
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
+    "mars": {Task.classification: "MARSClassifier", Task.regression: "MARSRegressor"},
     "oblique": {
         Task.classification: "ObliqueTreeClassifier",
         Task.regression: "ObliqueTreeRegressor",

@@ -56,8 +56,8 @@ def run(
     elif isinstance(found, str):
         if form is not Form.text or max_depth is not None:
             raise ParameterError(
-                f"--as and --max-depth are for trees, but {model} holds many; choose one with "
-                "--member."
+                f"--as and --max-depth are for one tree, but {model} holds many, or a MARS model; "
+                "choose one with --member, or leave them out."
             )
         shown = found
     elif isinstance(found, RuleSet):

@@ -15,8 +15,6 @@ MOST = 1e100
 """Largest weight; its inverse is the smallest."""
 WIDEST = 1e12
 """Largest ratio of two weights."""
-LARGEST_UNIT = 12
-"""Smallest weights of up to so many units are recognised as counts (2 and 3 as 2 and 3)."""
 
 
 def read_weights(
@@ -75,26 +73,21 @@ def _refuse_extremes(weight: NDArray[np.float64]) -> None:
 def counting_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     """Weights on the scale on which learners compare them with numbers of rows.
 
-    Scaling all weights must not change a tree whose leaves need a weight of two. Weights that
-    are whole multiples of a common unit are taken for counts of equal rows, in that unit; all
-    others are scaled to a mean of one.
+    Scaling all weights must not change a tree whose leaves need a weight of two. Whole numbers
+    are taken for counts of equal rows, in units of their greatest common divisor; all other
+    weights are scaled to a mean of one.
 
     Examples
     --------
-    >>> counting_weights(np.array([0.002, 0.004, 0.006]))
+    >>> counting_weights(np.array([2000.0, 4000.0, 6000.0]))
     array([1., 2., 3.])
-    >>> counting_weights(np.array([0.1, 0.2718, 0.31416])).mean()
-    1.0
+    >>> counting_weights(np.array([0.125, 0.25, 0.375]))
+    array([0.5, 1. , 1.5])
     """
     if weight is None:
         return None
-    ratio = weight / weight.min()
-    for unit in range(1, LARGEST_UNIT + 1):
-        counts = np.rint(ratio * unit)
-        if not np.allclose(counts[:1000], ratio[:1000] * unit, rtol=1e-9, atol=0):
-            continue
-        if np.allclose(counts, ratio * unit, rtol=1e-9, atol=0):
-            return np.asarray(counts)
+    if weight.max() <= 2**53 and np.all(weight == np.rint(weight)):
+        return np.asarray(weight / np.gcd.reduce(weight.astype(np.int64)))
     return np.asarray(weight / (weight.sum() / len(weight)))
 
 

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,15 @@ def subtree_sums(
 def bin_codes(
     column: NDArray[np.floating[Any]], breaks: NDArray[np.float64]
 ) -> NDArray[np.int32]: ...
+def mars_forward(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    copies: NDArray[np.float64] | None,
+    linear: NDArray[np.bool_] | None,
+    options: dict[str, Any],
+    offer: Callable[[list[int]], NDArray[np.bool_]] | None,
+) -> dict[str, Any]: ...
 def merge_tables(
     tables: NDArray[np.float64],
     offset: NDArray[np.int64],

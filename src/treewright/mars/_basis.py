@@ -1,0 +1,101 @@
+"""Basis: the terms of a model, each a product of hinges, and how they read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.kernels.mars import FALLING, LINEAR, ForwardPass
+
+__all__ = ["Basis", "Factor", "Term", "basis_from_pass"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One predictor in a term: ``h(x-knot)``, ``h(knot-x)`` or ``x`` itself.
+
+    ``kind`` is 1, -1 or 2 for these. h(z) is z where z is above zero and 0 elsewhere.
+    """
+
+    predictor: int
+    kind: int
+    knot: float
+
+    def values(self, x: Floats) -> Floats:
+        """The factor at values of its predictor."""
+        if self.kind == LINEAR:
+            return x
+        return np.maximum(self.knot - x if self.kind == FALLING else x - self.knot, 0.0)
+
+
+Term = tuple[Factor, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The terms of a model; the first is the constant one, without factors.
+
+    Parameters
+    ----------
+    terms
+        Their factors.
+    names
+        Names of all predictors.
+    indicators
+        Which predictors are 0 or 1 by their making.
+    """
+
+    terms: tuple[Term, ...]
+    names: tuple[str, ...]
+    indicators: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def __repr__(self) -> str:
+        return f"Basis({len(self)} terms: {', '.join(self.labels())})"
+
+    def take(self, kept: NDArray[np.intp]) -> Basis:
+        """The basis of some of the terms."""
+        return Basis(tuple(self.terms[k] for k in kept), self.names, self.indicators)
+
+    def used(self) -> set[int]:
+        """The predictors in any term."""
+        return {factor.predictor for term in self.terms for factor in term}
+
+    def matrix(self, x: Floats) -> Floats:
+        """Values of the terms, (n_rows, n_terms), at predictors (n_predictors, n_rows)."""
+        values = np.ones((len(self.terms), x.shape[1]))
+        for row, term in zip(values, self.terms, strict=True):
+            for factor in term:
+                row *= factor.values(x[factor.predictor])
+        return values.T
+
+    def labels(self, digits: int = 6) -> list[str]:
+        """How each term reads: ``h(age-31)*member=True``."""
+        return ["*".join(self._label(f, digits) for f in t) or "(Intercept)" for t in self.terms]
+
+    def _label(self, factor: Factor, digits: int) -> str:
+        name = self.names[factor.predictor]
+        is_itself = factor.kind == 1 and factor.knot == 0 and self.indicators[factor.predictor]
+        if factor.kind == LINEAR or is_itself:
+            return name
+        if factor.kind == FALLING:
+            return f"h({factor.knot:.{digits}g}-{name})"
+        sign = "-" if factor.knot >= 0 else "+"
+        return f"h({name}{sign}{abs(factor.knot):.{digits}g})"
+
+
+def basis_from_pass(
+    found: ForwardPass, names: tuple[str, ...], indicators: tuple[bool, ...]
+) -> Basis:
+    """The terms that a forward pass made."""
+    terms: list[Term] = [()]
+    rows = zip(found.parent, found.feature, found.kind, found.knot, strict=True)
+    for parent, predictor, kind, knot in rows:
+        terms.append((*terms[parent], Factor(int(predictor), int(kind), float(knot))))
+    return Basis(tuple(terms), names, indicators)
