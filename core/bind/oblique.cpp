@@ -13,14 +13,16 @@ namespace {
 
 nb::tuple linear_split(Matrix<double> columns, Matrix<double> targets, Vector<double> weight,
                        Matrix<double> starts, bool refine, i32 n_jumps, double tolerance, u64 seed,
-                       i64 min_leaf) {
+                       Vector<double> mass, i64 min_leaf, double min_mass) {
   const oblique::Node node{static_cast<i64>(columns.shape(1)),
                            static_cast<i32>(columns.shape(0)),
                            static_cast<i32>(targets.shape(1)),
                            view(columns).data(),
                            view(targets).data(),
                            view(weight).data(),
-                           min_leaf};
+                           view(mass).data(),
+                           min_leaf,
+                           min_mass};
   const auto directions = view(starts);
   const oblique::Plan plan{
       {directions.begin(), directions.end()}, refine, n_jumps, tolerance, seed};
@@ -38,7 +40,8 @@ nb::tuple linear_split(Matrix<double> columns, Matrix<double> targets, Vector<do
 void bind_oblique(nb::module_& m) {
   m.def("linear_split", &linear_split, "columns"_a.noconvert(), "targets"_a.noconvert(),
         "weight"_a.noconvert(), "starts"_a.noconvert(), "refine"_a, "n_jumps"_a, "tolerance"_a,
-        "seed"_a, "min_leaf"_a, "The best linear test of a node.");
+        "seed"_a, "mass"_a.noconvert(), "min_leaf"_a, "min_mass"_a,
+        "The best linear test of a node.");
 }
 
 }  // namespace treewright

@@ -11,9 +11,10 @@ namespace {
 
 constexpr i32 kMostCycles = 100;
 constexpr double kBetter = 1e-9;  // relative, of the score
+constexpr double kApart = 1e-13;  // sums closer than this share of their terms may be rounding
 
 struct Side {
-  double weight = 0.0;
+  double weight = 0.0, mass = 0.0;
   i64 count = 0;
   std::vector<double> sum;
 
@@ -21,9 +22,13 @@ struct Side {
   void move(const Node& node, i64 row, double sign) {
     const double w = sign * node.weight[row];
     weight += w;
+    mass += sign * node.mass[row];
     count += sign > 0 ? 1 : -1;
     const double* target = node.targets + row * node.n_targets;
     for (i32 k = 0; k < node.n_targets; ++k) sum[k] += w * target[k];
+  }
+  bool is_enough(const Node& node) const {
+    return count >= node.min_leaf && mass * (1 + kBetter) >= node.min_mass;
   }
   double score() const {
     double squares = 0.0;
@@ -45,6 +50,12 @@ class Searcher {
     Side all(node.n_targets);
     for (i64 row = 0; row < node.n_rows; ++row) all.move(node, row, 1.0);
     whole_ = all.score();
+    for (i32 m = 0; m < node.n_columns; ++m) {
+      double most = 0.0;
+      for (i64 row = 0; row < node.n_rows; ++row)
+        most = std::max(most, std::abs(node.columns[m * node.n_rows + row]));
+      reach_.push_back(most);
+    }
     weight_ = all.weight;
   }
 
@@ -55,7 +66,7 @@ class Searcher {
     for (i64 s = 0; s < n_starts; ++s) {
       const auto from = plan_.starts.begin() + s * node_.n_columns;
       std::vector<double> direction(from, from + node_.n_columns);
-      Cut cut = best_cut(values(direction));
+      Cut cut = best_cut(direction);
       if (!cut.is_found()) continue;
       if (plan_.refine) refine(direction, cut);
       if (cut.score > most * (1 + kBetter)) {
@@ -66,7 +77,7 @@ class Searcher {
       poll_();
     }
     if (best.weight.empty()) return best;
-    remove_needless(best, most);
+    if (plan_.tolerance >= 0) remove_needless(best, most);
     best.gain = (most - whole_) / weight_;
     return best;
   }
@@ -83,7 +94,10 @@ class Searcher {
   }
 
   // The best threshold of a sum, between two of its values.
-  Cut best_cut(const std::vector<double>& value) {
+  Cut best_cut(const std::vector<double>& direction) {
+    const std::vector<double> value = values(direction);
+    double apart = 0.0;
+    for (i32 m = 0; m < node_.n_columns; ++m) apart += kApart * std::abs(direction[m]) * reach_[m];
     std::iota(order_.begin(), order_.end(), 0);
     std::sort(order_.begin(), order_.end(),
               [&](i32 a, i32 b) { return value[a] < value[b] || (value[a] == value[b] && a < b); });
@@ -95,7 +109,7 @@ class Searcher {
       right.move(node_, order_[i], -1.0);
       const double here = value[order_[i]], next = value[order_[i + 1]];
       const double middle = here / 2 + next / 2;
-      if (!(here < middle) || left.count < node_.min_leaf || right.count < node_.min_leaf) continue;
+      if (!(next - here > apart) || !left.is_enough(node_) || !right.is_enough(node_)) continue;
       const double score = left.score() + right.score();
       if (score > best.score * (1 + kBetter) || !best.is_found()) best = {score, middle};
     }
@@ -127,7 +141,7 @@ class Searcher {
       right.move(node_, turns[i].row, leaves ? 1.0 : -1.0);
       const double middle = turns[i].at / 2 + turns[i + 1].at / 2;
       if (!(turns[i].at < middle) || !std::isfinite(middle)) continue;
-      if (left.count < node_.min_leaf || right.count < node_.min_leaf) continue;
+      if (!left.is_enough(node_) || !right.is_enough(node_)) continue;
       const double score = left.score() + right.score();
       if (score > best.score * (1 + kBetter) || !best.is_found()) best = {score, middle};
     }
@@ -143,7 +157,7 @@ class Searcher {
       for (i32 jump = 0; !is_better && jump < plan_.n_jumps; ++jump)
         is_better = step_at_random(direction, cut, value);
       // the threshold is a coefficient too
-      const Cut again = best_cut(values(direction));
+      const Cut again = best_cut(direction);
       if (again.score > cut.score * (1 + kBetter)) {
         cut = again;
         is_better = true;
@@ -196,7 +210,7 @@ class Searcher {
         if (best.weight[m] == 0.0) continue;
         std::vector<double> without = best.weight;
         without[m] = 0.0;
-        const Cut cut = best_cut(values(without));
+        const Cut cut = best_cut(without);
         if (cut.is_found() && cut.score >= least && cut.score > kept.score * (1 + kBetter)) {
           kept = cut;
           removed = m;
@@ -215,6 +229,7 @@ class Searcher {
   Callable<void()> poll_;
   Philox random_;
   std::vector<i32> order_;
+  std::vector<double> reach_;  // the largest absolute value of each column
   double whole_ = 0.0, weight_ = 0.0;
 };
 

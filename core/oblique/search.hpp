@@ -19,14 +19,17 @@ struct Node {
   const double* columns = nullptr;  // by column
   const double* targets = nullptr;  // by row
   const double* weight = nullptr;
+  const double* mass = nullptr;  // weight that counts for min_mass, without factors of classes
   i64 min_leaf = 1;
+  double min_mass = 0.0;
 };
 
 struct Plan {
   std::vector<double> starts;  // directions, one after another
   bool refine = false;         // change one coefficient after another as long as that helps
   i32 n_jumps = 0;             // random directions tried where no coefficient helps
-  double tolerance = 0.0;      // share of the gain that may be lost for a coefficient less
+  double tolerance =
+      0.0;  // share of the gain that may be lost for a coefficient less; below 0 all stay
   u64 seed = 0;
 };
 

@@ -165,7 +165,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "ObliqueTreeClassifier": [
         {"method": "cart-lc"},
         {"method": "lda"},
-        {"method": "logistic", "min_samples_leaf": 3},
+        {"method": "logistic", "max_depth": 3},
         {"method": "ridge", "ccp_alpha": 0.01},
         {"method": "random", "max_depth": 5},
     ],

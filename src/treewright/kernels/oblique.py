@@ -24,9 +24,11 @@ def linear_split(
     *,
     refine: bool = False,
     n_jumps: int = 0,
-    tolerance: float = 0.0,
+    tolerance: float | None = None,
     seed: int = 0,
     min_leaf: int = 1,
+    mass: Floats | None = None,
+    min_mass: float = 0.0,
 ) -> tuple[Floats, float, float]:
     """Coefficients, threshold and gain of the best linear test; no coefficients if there is none.
 
@@ -41,10 +43,14 @@ def linear_split(
     refine, n_jumps
         Whether coefficients are changed one by one, and random directions tried beside that.
     tolerance
-        Share of the gain that may be lost for a coefficient less.
+        Share of the gain that may be lost for a coefficient less; None deletes nothing.
+    min_leaf, mass, min_mass
+        Rows that each side needs; weight of each row (None: ``weight``) and what each side needs
+        of it.
     """
     n_columns, n_rows = columns.shape
-    if len(targets) != n_rows or len(weight) != n_rows or starts.shape[1] != n_columns:
+    mass = weight if mass is None else mass
+    if any(len(part) != n_rows for part in (targets, weight, mass)) or starts.shape[1] != n_columns:
         raise ValueError("columns, targets, weight and starts do not belong together")
     if n_rows == 0 or not all(np.isfinite(part).all() for part in (columns, targets, starts)):
         raise ValueError("there must be rows, and all numbers must be finite")
@@ -55,8 +61,10 @@ def linear_split(
         np.ascontiguousarray(starts, np.float64),
         refine,
         n_jumps,
-        tolerance,
+        -1.0 if tolerance is None else tolerance,
         seed,
+        np.ascontiguousarray(mass, np.float64),
         min_leaf,
+        min_mass,
     )
     return cast(tuple[Floats, float, float], found)

@@ -71,17 +71,20 @@ class _ObliqueTree(CostComplexity, TreeEstimator):
     def _recipe(self: Any, training: Training) -> Recipe:
         n_rows = training.n_rows
         leaf = samples_to_leaf(self.min_samples_leaf, n_rows)
+        heavy = self.min_weight_fraction_leaf * training.total_weight
         axis = Recipe(
             "gini" if training.target.is_classification else "squared_error",
             missing="learned",
             max_depth=self.max_depth,
             min_samples_leaf=leaf,
+            min_weight_leaf=heavy,
             zero_gain=False,
         )
         settings = Settings(
             method=self.method,
             min_samples_split=samples_to_split(self.min_samples_split, leaf, n_rows),
             min_samples_leaf=leaf,
+            min_weight_leaf=heavy,
             n_restarts=self.n_restarts,
             n_jumps=self.n_jumps,
             n_projections=self.n_projections,
@@ -137,13 +140,14 @@ class ObliqueTreeClassifier(ClassificationMixin, _ObliqueTree):
         self,
         *,
         method: Literal["oc1", "cart-lc", "lda", "logistic", "ridge", "random"] = "oc1",
-        n_restarts: int = 10,
+        n_restarts: int = 20,
         n_jumps: int = 5,
         n_projections: int | None = None,
         deletion: float = 0.02,
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         priors: ArrayLike | Mapping[Any, float] | Literal["uniform"] | None = None,
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
@@ -207,13 +211,14 @@ class ObliqueTreeRegressor(RegressionMixin, _ObliqueTree):
         self,
         *,
         method: Literal["oc1", "cart-lc", "ridge", "random"] = "oc1",
-        n_restarts: int = 10,
+        n_restarts: int = 20,
         n_jumps: int = 5,
         n_projections: int | None = None,
         deletion: float = 0.02,
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
         pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",

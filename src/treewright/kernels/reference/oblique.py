@@ -29,9 +29,11 @@ def best_cut(
 ) -> tuple[float, float] | None:
     """Threshold and gain of the best cut of one direction; None if nothing can be cut."""
     value = direction @ columns
-    distinct = np.unique(value)
+    apart = 1e-13 * float(np.abs(direction) @ np.abs(columns).max(axis=1))
     best = None
-    for low, high in itertools.pairwise(distinct.tolist()):
+    for low, high in itertools.pairwise(np.unique(value).tolist()):
+        if high - low <= apart:
+            continue
         left = value <= low
         if min(left.sum(), (~left).sum()) < min_leaf:
             continue

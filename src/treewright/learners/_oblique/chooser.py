@@ -2,13 +2,15 @@
 
 A linear test is searched on standardised columns, gaps filled by the node's mean. Its
 coefficients are scaled to a largest one of 1 and rounded to :data:`DIGITS` digits, so that the
-test that is printed is the test that is made; its threshold is found again after that.
+test that is printed is the test that is made; its threshold is found again after that, with every
+row that has a gap in one of the terms at the node's mean of all of them, as it will be sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +41,7 @@ class Settings:
     method: str
     min_samples_split: int
     min_samples_leaf: int
+    min_weight_leaf: float
     n_restarts: int
     n_jumps: int
     n_projections: int | None
@@ -53,6 +56,7 @@ class ObliqueChooser:
         self._training = training
         self._axis = axis
         self._settings = settings
+        self._n_drawn: int | None = None
         features = training.table.schema.features
         self._terms = [k for k, f in enumerate(features) if f.kind == "continuous"]
         columns = [np.asarray(training.table.columns[k], np.float64) for k in self._terms]
@@ -64,6 +68,26 @@ class ObliqueChooser:
             spread = np.abs(y).max(initial=0.0)
             self._targets = y / spread if spread > 0 else y
 
+    def drawing(self, max_features: int, seed: int) -> ObliqueChooser:
+        """The chooser of a forest, which draws features at every node.
+
+        With ``method="random"`` the draw is for tests of single features alone, as projections
+        are drawn themselves, two for each feature drawn unless their number is given.
+        """
+        other = copy(self)
+        other._n_drawn = max_features
+        other._settings = replace(self._settings, seed=seed)
+        return other
+
+    def _drawn(self, node: GrowingNode) -> NDArray[np.bool_]:
+        """Which features were drawn for a node."""
+        n_features = len(self._training.table.schema)
+        if self._n_drawn is None:
+            return np.ones(n_features, np.bool_)
+        rng = np.random.default_rng([self._settings.seed, node.path, 1])
+        chosen = rng.choice(n_features, min(self._n_drawn, n_features), replace=False)
+        return np.isin(np.arange(n_features), chosen)
+
     def __call__(self, node: GrowingNode) -> ProposedSplit | None:
         rows = node.rows
         if len(rows) < max(self._settings.min_samples_split, 2):
@@ -73,8 +97,9 @@ class ObliqueChooser:
             return None
         weight = np.ones(len(rows)) if node.weights is None else node.weights
         altered = self._split_weight(rows, weight)
-        axis = self._best_axis(rows, weight, targets, altered)
-        linear = self._best_linear(node, targets, altered, axis)
+        drawn = self._drawn(node)
+        axis = self._best_axis(rows, weight, targets, altered, drawn)
+        linear = self._best_linear(node, targets, altered, weight, axis, drawn)
         return axis[0] if linear is None else linear
 
     def _split_weight(self, rows: NDArray[np.int64], weight: Floats) -> Floats:
@@ -82,7 +107,12 @@ class ObliqueChooser:
         return weight if costs is None else weight * costs.split_factor[self._training.y[rows]]
 
     def _best_axis(
-        self, rows: NDArray[np.int64], weight: Floats, targets: Floats, altered: Floats
+        self,
+        rows: NDArray[np.int64],
+        weight: Floats,
+        targets: Floats,
+        altered: Floats,
+        drawn: NDArray[np.bool_],
     ) -> tuple[ProposedSplit | None, float]:
         """The best test of a single feature, and its gain on the scale of linear ones."""
         here = self._training.take(rows)
@@ -96,7 +126,9 @@ class ObliqueChooser:
         )
         best: dict[str, Any] | None = None
         for one in found:
-            if one["found"] and (best is None or one["gain"] > best["gain"] * (1 + 1e-12)):
+            if not one["found"] or not drawn[one["feature"]]:
+                continue
+            if best is None or one["gain"] > best["gain"] * (1 + 1e-12):
                 best = one
         if best is None:
             return None, 0.0
@@ -135,9 +167,20 @@ class ObliqueChooser:
         node: GrowingNode,
         targets: Floats,
         weight: Floats,
+        mass: Floats,
         axis: tuple[ProposedSplit | None, float],
+        drawn: NDArray[np.bool_],
     ) -> ProposedSplit | None:
         raw = self._columns[:, node.rows]
+        # one order of the rows, however they came, so that sums are rounded alike
+        order = np.lexsort([*targets.T, *raw])
+        raw, targets = raw[:, order], targets[order]
+        weight, mass = weight[order], mass[order]
+        enough = {
+            "min_leaf": self._settings.min_samples_leaf,
+            "mass": mass,
+            "min_mass": self._settings.min_weight_leaf,
+        }
         is_gap = np.isnan(raw)
         known = np.where(is_gap, 0.0, raw)
         total = np.where(is_gap, 0.0, weight).sum(axis=1)
@@ -145,13 +188,16 @@ class ObliqueChooser:
         raw = np.where(is_gap, mean[:, None], raw)
         spread = np.sqrt((((raw - mean[:, None]) ** 2) @ weight) / weight.sum())
         used = np.flatnonzero(spread > 1e-12 * np.abs(mean))
-        if len(used) < 2 or len(node.rows) <= 2 * len(used):
+        if self._settings.method != "random":
+            used = used[drawn[np.array(self._terms, np.int64)[used]]]
+        n_distinct = 1 + np.count_nonzero((np.diff(raw) != 0).any(axis=0))
+        if len(used) < 2 or n_distinct <= 2 * len(used):
             return None
-        raw, mean, spread = raw[used], mean[used], spread[used]
-        direction = self._search(node, raw, mean, spread, targets, weight, axis, used)
+        raw, mean, spread, is_gap = raw[used], mean[used], spread[used], is_gap[used]
+        direction = self._search(node, raw, mean, spread, targets, weight, axis, used, enough)
         if not np.any(direction):
             return None
-        return self._proposed(direction, raw, mean, targets, weight, used, axis[1])
+        return self._proposed(direction, raw, is_gap, mean, targets, weight, used, axis[1], enough)
 
     def _search(
         self,
@@ -163,6 +209,7 @@ class ObliqueChooser:
         weight: Floats,
         axis: tuple[ProposedSplit | None, float],
         used: NDArray[np.int64],
+        enough: dict[str, Any],
     ) -> Floats:
         """Coefficients on the columns as they came; all zero if nothing divides the rows."""
         settings = self._settings
@@ -180,7 +227,7 @@ class ObliqueChooser:
             n_jumps=settings.n_jumps if settings.method == "oc1" else 0,
             tolerance=settings.deletion,
             seed=int(rng.integers(2**62)),
-            min_leaf=settings.min_samples_leaf,
+            **enough,
         )
         return found / spread if len(found) else np.zeros(len(used))
 
@@ -203,7 +250,8 @@ class ObliqueChooser:
             return fixed[settings.method](columns, targets, weight)
         n = len(columns)
         if settings.method == "random":
-            return directions.sparse_projections(n, settings.n_projections or 2 * n, rng)
+            n_projections = settings.n_projections or 2 * (self._n_drawn or n)
+            return directions.sparse_projections(n, n_projections, rng)
         along = np.zeros((1, n))
         places = [k for k, u in enumerate(used) if axis and self._terms[u] == axis.feature]
         along[0, places[0] if places else 0] = 1.0
@@ -215,17 +263,25 @@ class ObliqueChooser:
         self,
         direction: Floats,
         raw: Floats,
+        is_gap: NDArray[np.bool_],
         mean: Floats,
         targets: Floats,
         weight: Floats,
         used: NDArray[np.int64],
         axis_gain: float,
+        enough: dict[str, Any],
     ) -> ProposedSplit | None:
         """The test with its coefficients rounded, if it beats the axis-parallel one."""
         direction = direction / np.abs(direction).max()
         rounded = np.array([float(f"{w:.{DIGITS}g}") for w in direction])
+        rounded *= np.sign(rounded[np.flatnonzero(rounded)[0]])  # the first term is added
+        has_gap = is_gap[rounded != 0].any(axis=0)
         found, threshold, gain = linear_split(
-            raw, targets, weight, rounded[None, :], min_leaf=self._settings.min_samples_leaf
+            np.where(has_gap, mean[:, None], raw),
+            targets,
+            weight,
+            rounded[None, :],
+            **enough,
         )
         kept = np.flatnonzero(found)
         if len(kept) < 2 or gain <= axis_gain * (1 + TIE) + 1e-15:

@@ -19,6 +19,10 @@ SHRINK = 1e-3
 """Share of the mean variance that is added to every variance, for columns that copy others."""
 
 
+WEAK = 1000.0
+"""scikit-learn's C: a penalty so small that classes with a line between them are divided by one."""
+
+
 def discriminants(columns: Floats, targets: Floats, weight: Floats) -> Floats:
     """Linear discriminants: where class means differ most, measured by the spread within."""
     from scipy.linalg import eigh
@@ -55,7 +59,7 @@ def logistic(columns: Floats, targets: Floats, weight: Floats) -> Floats:
         return np.empty((0, len(columns)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a direction need not be the best
-        model = LogisticRegression(max_iter=100).fit(columns.T, label, sample_weight=weight)
+        model = LogisticRegression(C=WEAK, max_iter=200).fit(columns.T, label, sample_weight=weight)
     return np.asarray(model.coef_)
 
 
