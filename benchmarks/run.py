@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import boosting
 import forests
 import pruning
 import quinlan
@@ -57,6 +58,11 @@ CASES: dict[str, Case] = {
     "forest_predict": forests.predict,
     "forest_footprint": forests.footprint,
     "forest_quality": quality,
+    "boosting": boosting.grow,
+    "boosting_small": boosting.small,
+    "boosting_adult": boosting.adult,
+    "boosting_predict": boosting.predict,
+    "boosting_busy": boosting.busy,
     "scaling": scaling,
     "optimal": optimal,
     "rules": rules("rules"),

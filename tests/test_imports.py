@@ -64,6 +64,7 @@ HANDED_ON = {
     ("kernels", "kernels.reference"): "tree_seed, which has no compiled form",
     ("tree", "rules"): "Tree.rule_set",
     ("estimator", "explain"): "TreeEstimator.trace",
+    ("ensembles", "io"): "snapshots of a fit, in the format of model files",
 }
 """What reaches up all the same, from inside a function: methods that another room carries out."""
 

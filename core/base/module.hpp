@@ -7,6 +7,7 @@ namespace treewright {
 
 void bind_error_based(nanobind::module_& m);
 void bind_association(nanobind::module_& m);
+void bind_boost(nanobind::module_& m);
 void bind_bottom_up(nanobind::module_& m);
 void bind_flags(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);

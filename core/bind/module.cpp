@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
 #endif
   treewright::bind_error_based(m);
   treewright::bind_association(m);
+  treewright::bind_boost(m);
   treewright::bind_bottom_up(m);
   treewright::bind_flags(m);
   treewright::bind_forest(m);

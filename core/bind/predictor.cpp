@@ -72,6 +72,29 @@ struct AddValues {
   }
 };
 
+// or added to one column of the totals: tree after tree has the next one (boosted trees).
+struct AddToColumn {
+  const ForestModel& model;
+  const double* value;  // one for each leaf
+  const double* start;  // of the totals: a row for all, or one for each
+  i64 n_columns;
+  bool has_rows;
+
+  void operator()(i64 tree, i64 first_row, i64 count, Workspace& space) const {
+    if (!tree) {
+      space.totals.resize(count * n_columns);
+      for (i64 i = 0; i < count; ++i) {
+        std::copy_n(start + (has_rows ? (first_row + i) * n_columns : 0), n_columns,
+                    space.totals.data() + i * n_columns);
+      }
+    }
+    double* totals = space.totals.data() + tree % n_columns;
+    const u32* label = space.walk.leaf.data();
+    const double* own = value + model.leaf_offset()[tree];
+    for (i64 i = 0; i < count; ++i) totals[i * n_columns] += own[model.number_of(label[i])];
+  }
+};
+
 void divide(i64 n, const double* totals, i64 n_trees, double* means) {
   for (i64 i = 0; i < n; ++i) means[i] = totals[i] / static_cast<double>(n_trees);
 }
@@ -117,6 +140,31 @@ class ForestPredictor {
                                      result + start * width);
                             });
     }
+    return is_done ? std::optional(out) : std::nullopt;
+  }
+
+  // Sums of leaf values, of tree t in column t % n_columns, from `start` on: one row, or one for
+  // each.
+  std::optional<NumpyMatrix<double>> sums(nb::handle rows, const Matrix<double>& values,
+                                          const Matrix<double>& start,
+                                          std::optional<bool> may_have_gaps, int n_threads) {
+    const Input input(model_, rows);
+    const i64 width = static_cast<i64>(start.shape(1)), given = static_cast<i64>(start.shape(0));
+    if (static_cast<i64>(values.size()) != model_.n_leaves()) {
+      refuse("Leaf values must be one for each of the forest's leaves.");
+    }
+    if (width < 1 || (given != 1 && given != input.n_rows)) {
+      refuse("Sums must start from one row, or from one for each row.");
+    }
+    auto out = allocate(double{}, input.n_rows, width);
+    double* result = out.data();
+    const bool is_done =
+        blocks_.run(input, may_have_gaps, n_threads,
+                    AddToColumn{model_, values.data(), start.data(), width,
+                                given == input.n_rows && given != 1},
+                    [&](i64 first, i64 count, Workspace& space) {
+                      std::copy_n(space.totals.data(), count * width, result + first * width);
+                    });
     return is_done ? std::optional(out) : std::nullopt;
   }
 
@@ -226,6 +274,8 @@ void bind_forest_predictor(nb::module_& m) {
            nb::keep_alive<1, 14>())
       .def("means", &ForestPredictor::means, nb::arg("rows"), nb::arg("values").noconvert(),
            nb::arg("codes").none(), nb::arg("may_have_gaps").none(), nb::arg("n_threads") = 1)
+      .def("sums", &ForestPredictor::sums, nb::arg("rows"), nb::arg("values").noconvert(),
+           nb::arg("start").noconvert(), nb::arg("may_have_gaps").none(), nb::arg("n_threads") = 1)
       .def("winners", &ForestPredictor::winners, nb::arg("rows"), nb::arg("values").noconvert(),
            nb::arg("codes").none(), nb::arg("may_have_gaps").none(), nb::arg("n_threads") = 1)
       .def("apply", &ForestPredictor::apply, nb::arg("rows"), nb::arg("may_have_gaps").none(),

@@ -12,7 +12,8 @@ struct Totals {
 };
 
 // Products of the hinges of all knots, and of the feature (in totals), with four columns.
-TREEWRIGHT_VECTORS void scan(const Run& run, const double* columns, double* products, Totals& totals) {
+TREEWRIGHT_VECTORS void scan(const Run& run, const double* columns, double* products,
+                             Totals& totals) {
   Lanes sum = {}, hinge = {}, total = {};
   const i32* row = run.rows.data();
   const double *b = run.b.data(), *x = run.x.data();

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from treewright import datasets, errors, pruning, rules
     from treewright.ensembles.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
+    from treewright.ensembles.boosting.gradient_boosting import (
+        GradientBoostingClassifier,
+        GradientBoostingRegressor,
+    )
     from treewright.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
     from treewright.ensembles.stacking import StackingClassifier, StackingRegressor
@@ -72,6 +76,8 @@ __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureSelector",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
@@ -132,6 +138,8 @@ _HOMES = {
     "ExtraTreesClassifier": "treewright.ensembles.extra_trees",
     "ExtraTreesRegressor": "treewright.ensembles.extra_trees",
     "FeatureSelector": "treewright.evaluation.selection.selector",
+    "GradientBoostingClassifier": "treewright.ensembles.boosting.gradient_boosting",
+    "GradientBoostingRegressor": "treewright.ensembles.boosting.gradient_boosting",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",

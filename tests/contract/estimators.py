@@ -64,6 +64,18 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"criterion": "poisson", "max_leaf_nodes": 12},
         {"max_depth": 12, "max_features": "sqrt", "keep_targets": True},
     ],
+    "GradientBoostingClassifier": [
+        {"growth": "depth", "max_depth": 4, "class_weight": "balanced"},
+        {"growth": "symmetric", "max_depth": 4, "min_samples_leaf": 1},
+        {"subsample": 0.7, "sampling": "mvs", "max_features": 0.7, "dropout": 0.2},
+        {"early_stopping": True, "scoring": "accuracy", "l1_regularization": 0.1},
+    ],
+    "GradientBoostingRegressor": [
+        {"loss": "absolute_error", "max_features_per_tree": 0.7},
+        {"loss": "huber", "growth": "depth", "max_depth": 4},
+        {"tree_method": "exact", "max_leaf_nodes": 8, "min_samples_leaf": 1},
+        {"subsample": 0.7, "sampling": "goss", "l2_regularization": 1.0},
+    ],
     "RandomForestClassifier": [
         {"bootstrap": False},
         {"bootstrap": False, "tree_method": "hist", "class_weight": "balanced_subsample"},
@@ -214,7 +226,19 @@ def draws_rows(estimator: Any) -> bool:
         return estimator.bootstrap if method is None else method != "subspaces"
     if name.startswith("AdaBoost"):
         return bool(method == "resample")
+    if is_booster(estimator):
+        return bool(estimator.subsample < 1 or estimator.early_stopping is True)
     return name == "C45Classifier" and estimator.trials is not None
+
+
+def tells_classes_apart(estimator: Any) -> bool:
+    """Whether a classifier needs two classes: a booster has no score for a single one."""
+    return type(estimator).__name__ == "GradientBoostingClassifier"
+
+
+def is_booster(estimator: Any) -> bool:
+    """Whether the members are trees themselves."""
+    return type(estimator).__name__.startswith("GradientBoosting")
 
 
 def is_ensemble(estimator: Any) -> bool:
@@ -224,8 +248,11 @@ def is_ensemble(estimator: Any) -> bool:
 
 def trees(model: Any) -> list[Any]:
     """The trees of a fitted model; of a member that is made of several, the first."""
-    members = model.estimators_ if is_ensemble(model) else [model]
-    return [member.tree_ for member in members if hasattr(member, "tree_")]
+    if not is_ensemble(model):
+        return [model.tree_]
+    if not is_booster(model):
+        return [member.tree_ for member in model.estimators_ if hasattr(member, "tree_")]
+    return list(model.estimators_)
 
 
 def has_tree(estimator: Any) -> bool:

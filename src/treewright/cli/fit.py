@@ -39,6 +39,10 @@ LEARNERS: dict[str, dict[Task, str]] = {
         Task.classification: "ExtraTreesClassifier",
         Task.regression: "ExtraTreesRegressor",
     },
+    "gradient_boosting": {
+        Task.classification: "GradientBoostingClassifier",
+        Task.regression: "GradientBoostingRegressor",
+    },
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
     "mars": {Task.classification: "MARSClassifier", Task.regression: "MARSRegressor"},

@@ -281,15 +281,9 @@ class Ensemble(Estimator):
         offset : ndarray of shape (n_estimators + 1,)
             Columns ``offset[k]`` to ``offset[k + 1]`` belong to tree ``k``.
         """
-        from scipy.sparse import hstack
+        from treewright.tree.predict import forest_path
 
-        from treewright.tree.predict import decision_path
-
-        forest = self._trees("decision_path").forest
-        table = self._rows(X)
-        parts = [decision_path(forest.tree(k), table) for k in range(len(forest))]
-        offset = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])])
-        return hstack(parts).tocsr(), offset
+        return forest_path(self._trees("decision_path").forest, self._rows(X))
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from treewright.tree.growing.stopping import features_per_node, samples_to_leaf,
 if TYPE_CHECKING:
     from treewright.estimator.training import Training
 
-__all__ = ["make_recipe"]
+__all__ = ["make_recipe", "monotonic_signs"]
 
 Floats = NDArray[np.float64]
 
@@ -90,8 +90,17 @@ def _shape(answer: Any) -> str:
 
 
 def _monotonic(estimator: Any, schema: Schema, target: Target) -> tuple[int, ...] | None:
+    signs = monotonic_signs(estimator.monotonic_cst, schema, target)
+    if signs is not None and not isinstance(estimator.criterion, str):
+        raise ParameterError(
+            "monotonic_cst needs a criterion of treewright's own, got a function; "
+            'name one, such as "gini" or "squared_error".'
+        )
+    return signs
+
+
+def monotonic_signs(given: Any, schema: Schema, target: Target) -> tuple[int, ...] | None:
     """Signs in column order, None without any."""
-    given = estimator.monotonic_cst
     if given is None:
         return None
     signs = _signs_by_name(given, schema) if isinstance(given, Mapping) else list(given)
@@ -106,7 +115,7 @@ def _monotonic(estimator: Any, schema: Schema, target: Target) -> tuple[int, ...
         )
     if not np.any(signs):
         return None
-    _check_monotonic_target(estimator, target)
+    _check_monotonic_target(target)
     for sign, feature in zip(signs, schema.features, strict=True):
         if sign and feature.kind == "nominal":
             raise ParameterError(
@@ -127,7 +136,7 @@ def _signs_by_name(given: Mapping[Any, Any], schema: Schema) -> list[Any]:
     return [given.get(name, 0) for name in names]
 
 
-def _check_monotonic_target(estimator: Any, target: Target) -> None:
+def _check_monotonic_target(target: Target) -> None:
     if target.n_outputs > 1:
         raise ParameterError(
             "Monotonicity constraints are not supported with multiple outputs, "
@@ -137,9 +146,4 @@ def _check_monotonic_target(estimator: Any, target: Target) -> None:
         raise ParameterError(
             "Monotonicity constraints are not supported with multiclass classification, "
             f"got {len(target.classes)} classes; fit one class against the rest."
-        )
-    if not isinstance(estimator.criterion, str):
-        raise ParameterError(
-            "monotonic_cst needs a criterion of treewright's own, got a function; "
-            'name one, such as "gini" or "squared_error".'
         )

@@ -125,6 +125,54 @@ def code_rows(
     values: NDArray[np.float64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.float64]] | None: ...
 def sum_up(n_children: NDArray[np.int32], values: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def bin_edges(
+    columns: list[NDArray[Any]],
+    n_rows: int,
+    weight: NDArray[np.float64] | None,
+    max_bins: int,
+    most_rows: int,
+    n_threads: int,
+) -> list[NDArray[np.float64]]: ...
+def summary_edges(
+    value: NDArray[np.float64], weight: NDArray[np.float64], max_bins: int
+) -> NDArray[np.float64]: ...
+
+class Bins:
+    def __init__(
+        self, columns: list[NDArray[Any]], maps: list[Any], n_rows: int, n_threads: int
+    ) -> None: ...
+    def by_column(self) -> NDArray[np.uint8]: ...
+
+class Booster:
+    def __init__(
+        self,
+        bins: Bins,
+        params: dict[str, Any],
+        y: NDArray[np.float64],
+        count: NDArray[np.int32] | None,
+        factor: NDArray[np.float64] | None,
+        score: NDArray[np.float64],
+        n_threads: int,
+    ) -> None: ...
+    def follow(
+        self,
+        bins: Bins,
+        y: NDArray[np.float64],
+        count: NDArray[np.int32] | None,
+        factor: NDArray[np.float64] | None,
+        score: NDArray[np.float64],
+    ) -> None: ...
+    def round(
+        self,
+        number: int,
+        learning_rate: float,
+        gradient: NDArray[np.float64] | None = None,
+        hessian: NDArray[np.float64] | None = None,
+    ) -> None: ...
+    def loss(self, which: int) -> float: ...
+    def scores(self, which: int) -> NDArray[np.float64]: ...
+    def set_scores(self, which: int, score: NDArray[np.float64]) -> None: ...
+    def take_trees(self) -> dict[str, Any]: ...
 
 class ForestPredictor:
     def __init__(self, n_categories: NDArray[np.int32], *arrays: Any) -> None: ...
@@ -133,6 +181,14 @@ class ForestPredictor:
         rows: Any,
         values: NDArray[np.float64],
         codes: NDArray[np.uint8] | None,
+        may_have_gaps: bool | None,
+        n_threads: int = 1,
+    ) -> NDArray[np.float64] | None: ...
+    def sums(
+        self,
+        rows: Any,
+        values: NDArray[np.float64],
+        start: NDArray[np.float64],
         may_have_gaps: bool | None,
         n_threads: int = 1,
     ) -> NDArray[np.float64] | None: ...

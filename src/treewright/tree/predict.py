@@ -27,6 +27,7 @@ __all__ = [
     "core_arrays",
     "decision_path",
     "ends",
+    "forest_path",
     "node_values",
     "predictor",
     "reach",
@@ -127,6 +128,15 @@ def ends(
     except ValueError as error:
         raise DataError(str(error)) from None
     return np.repeat(np.arange(table.n_rows), np.diff(indptr)), nodes, shares
+
+
+def forest_path(forest: Any, table: Table) -> tuple[csr_matrix, NDArray[np.int64]]:
+    """Nodes that each row visits in all trees of a forest, and where each tree's begin."""
+    from scipy.sparse import hstack
+
+    parts = [decision_path(forest.tree(k), table) for k in range(len(forest))]
+    offset = np.concatenate([[0], np.cumsum([part.shape[1] for part in parts])])
+    return hstack(parts).tocsr(), offset
 
 
 def reach(

@@ -1,0 +1,66 @@
+// What says how the trees of a booster grow, and what a grown tree is.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace treewright::boost {
+
+enum class Growth : u8 { leaf, depth, symmetric };
+
+struct GrowParams {
+  Growth growth = Growth::leaf;
+  i64 max_leaves = 31;  // 0: no limit
+  i32 max_depth = std::numeric_limits<i32>::max();
+  i64 min_rows = 20;          // of a leaf
+  double min_hessian = 1e-3;  // of a leaf
+  double l1 = 0, l2 = 0;
+  double min_gain = 0;
+  double max_step = 0;  // of a leaf's value before shrinkage; 0: no limit
+  double nominal_smoothing = 10, nominal_l2 = 10;
+  i32 nominal_max_groups = 0;  // most categories on the smaller side of a split; 0: any number
+  double tree_share = 1, level_share = 1, node_share = 1;  // of the features
+  std::vector<i32> monotonic;                              // per feature −1, 0, 1; empty: none
+  std::vector<std::vector<i32>> interactions;              // groups of features; empty: no limits
+  u64 seed = 0;
+};
+
+// Which bins go to the left.
+class BinSet {
+ public:
+  void add(i32 bin) { words_[bin >> 6] |= u64{1} << (bin & 63); }
+  bool has(i32 bin) const { return words_[bin >> 6] >> (bin & 63) & 1; }
+
+ private:
+  std::array<u64, 4> words_{};
+};
+
+// A split of a node's bins.
+struct BinSplit {
+  i32 feature = -1;
+  i32 cut = -1;  // ordered features: bins up to it go to the left; −1 for nominal ones
+  bool gap_left = false;
+  double gain = 0;
+  i64 n_gaps = 0;
+  BinSet left;  // with the bin of gaps
+  BinSet seen;  // nominal features: bins that the node has rows of
+};
+
+struct BinNode {
+  i32 left = -1;   // the right child follows; −1 for a leaf
+  i32 split = -1;  // place in BinTree::splits
+  double value = 0;
+  double weight = 0;  // sum of row weights
+  double hessian = 0;
+  i64 n_rows = 0;
+};
+
+struct BinTree {
+  std::vector<BinNode> nodes;
+  std::vector<BinSplit> splits;
+};
+
+}  // namespace treewright::boost

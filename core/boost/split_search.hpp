@@ -1,0 +1,199 @@
+// The best split of a node, from its histogram.
+//
+// With sums of gradients G and hessians H, and l1 taken off |G|, a leaf is worth ½ G² / (H + l2)
+// and its value is −G / (H + l2) (Friedman 2001, Chen and Guestrin 2016). A split gains what its
+// two children are worth above their parent. Ordered features are cut between bins, gaps tried on
+// both sides; nominal ones have their categories (gaps are one of them) ordered by G / (H +
+// smoothing) and cut in that order (Fisher 1958), with an l2 of their own against the chance that
+// many categories give. Candidates are compared in the order feature, cut, gaps left before right.
+//
+// Twin: treewright.kernels.reference.boosting.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "binned/histogram.hpp"
+#include "boost/params.hpp"
+
+namespace treewright::boost {
+
+// Between which values a node's must lie, where constraints bind.
+struct Range {
+  double low = -kInf, high = kInf;
+  double clip(double v) const { return std::clamp(v, low, high); }
+};
+
+inline double shrunk(double gradient, double l1) {
+  return gradient > l1 ? gradient - l1 : gradient < -l1 ? gradient + l1 : 0.0;
+}
+
+// What a leaf predicts, before the learning rate.
+inline double leaf_value(const Moments& m, const GrowParams& p, const Range& range, double l2) {
+  const double below = m.hessian + l2;
+  double value = below > 0 ? -shrunk(m.gradient, p.l1) / below : 0.0;
+  if (p.max_step > 0) value = std::clamp(value, -p.max_step, p.max_step);
+  return range.clip(value);
+}
+
+// Candidates of a node: those that are better come later.
+template <class Sum>
+class SplitSearch {
+ public:
+  SplitSearch(const Bins& bins, const GrowParams& params, const Units& units)
+      : bins_(bins),
+        p_(params),
+        units_(units),
+        is_free_(params.monotonic.empty() && params.max_step <= 0) {}
+
+  // The best split by feature f of a node that sums up to `total`, if it beats `best`.
+  void feature(i32 f, const Sum* histogram, const Sum& total, const Range& range, BinSplit& best) {
+    const Sum* bin = histogram + bins_.offset(f);
+    const double parent = worth(units_.read(total), range, p_.l2);
+    if (bins_.map(f).is_nominal) {
+      nominal(f, bin, total, range, parent, best);
+    } else if (is_free_) {
+      ordered<false>(f, bin, total, range, parent, best);
+    } else {
+      ordered<true>(f, bin, total, range, parent, best);
+    }
+  }
+
+  // What a node is worth as a leaf.
+  double worth(const Moments& m, const Range& range, double l2) const {
+    if (is_free_) {
+      const double g = shrunk(m.gradient, p_.l1), below = m.hessian + l2;
+      return below > 0 ? 0.5 * g * g / below : 0.0;
+    }
+    const double v = leaf_value(m, p_, range, l2);
+    return -(m.gradient * v + 0.5 * (m.hessian + l2) * v * v + p_.l1 * std::abs(v));
+  }
+
+  bool is_allowed(const Moments& m) const {
+    return m.n_rows >= p_.min_rows && m.hessian >= p_.min_hessian;
+  }
+
+  // Where a constraint binds, whether the children's values keep the order it asks for.
+  bool keeps_order(i32 f, const Moments& left, const Moments& right, const Range& range) const {
+    const i32 sign = p_.monotonic.empty() ? 0 : p_.monotonic[f];
+    if (!sign) return true;
+    const double l = leaf_value(left, p_, range, p_.l2), r = leaf_value(right, p_, range, p_.l2);
+    return sign > 0 ? l <= r : l >= r;
+  }
+
+ private:
+  static bool is_better(double gain, double best) { return gain > best + kTie * std::abs(best); }
+
+  template <bool kBound>
+  void ordered(i32 f, const Sum* bin, const Sum& total, const Range& range, double parent,
+               BinSplit& best) {
+    const i32 n = bins_.map(f).n_bins();
+    const Moments gap = units_.read(bin[n]);
+    if (!kBound && !gap.n_rows && p_.l1 == 0) return plain(f, bin, total, parent, best);
+    Sum below{};
+    i32 cut = -1;
+    bool gap_left = false;
+    double best_gain = best.gain;
+    auto consider = [&](i32 b, const Moments& left, const Moments& right, bool goes_left) {
+      if (!is_allowed(left) || !is_allowed(right)) return;
+      if (kBound && !keeps_order(f, left, right, range)) return;
+      const double gain = worth(left, range, p_.l2) + worth(right, range, p_.l2) - parent;
+      if (is_better(gain, best_gain)) best_gain = gain, cut = b, gap_left = goes_left;
+    };
+    for (i32 b = 0; b + 1 < n; ++b) {
+      below += bin[b];
+      if (gap.n_rows) {
+        const Sum left = below + bin[n];
+        consider(b, units_.read(left), units_.read(total - left), true);
+      }
+      const Moments left = units_.read(below), right = units_.read(total - below);
+      consider(b, left, right, !gap.n_rows && left.n_rows >= right.n_rows);
+    }
+    if (cut < 0) return;
+    best = BinSplit{f, cut, gap_left, best_gain, gap.n_rows, {}, {}};
+    for (i32 b = 0; b <= cut; ++b) best.left.add(b);
+    if (gap_left) best.left.add(n);
+  }
+
+  // The same without gaps, l1 and constraints.
+  void plain(i32 f, const Sum* bin, const Sum& total, double parent, BinSplit& best) {
+    const i32 n = bins_.map(f).n_bins();
+    Sum below{};
+    i32 cut = -1;
+    double best_gain = best.gain;
+    for (i32 b = 0; b + 1 < n; ++b) {
+      below += bin[b];
+      // As in the other searches to the bit: features that split alike must tie.
+      const Moments left = units_.read(below), right = units_.read(total - below);
+      if (!is_allowed(left)) continue;
+      if (!is_allowed(right)) break;  // fewer and fewer are left
+      const double hl = left.hessian + p_.l2, hr = right.hessian + p_.l2;
+      if (hl <= 0 || hr <= 0) continue;
+      const double gain = 0.5 * left.gradient * left.gradient / hl +
+                          0.5 * right.gradient * right.gradient / hr - parent;
+      if (is_better(gain, best_gain)) best_gain = gain, cut = b;
+    }
+    if (cut < 0) return;
+    best = BinSplit{f, cut, false, best_gain, 0, {}, {}};
+    i64 n_left = 0;
+    for (i32 b = 0; b <= cut; ++b) best.left.add(b), n_left += units_.read(bin[b]).n_rows;
+    best.gap_left = 2 * n_left >= units_.read(total).n_rows;
+    if (best.gap_left) best.left.add(n);
+  }
+
+  void nominal(i32 f, const Sum* bin, const Sum& total, const Range& range, double parent,
+               BinSplit& best) {
+    const i32 n = bins_.map(f).n_bins();
+    order_.clear();
+    for (i32 b = 0; b <= n; ++b) {
+      const Moments m = units_.read(bin[b]);
+      if (m.n_rows) order_.push_back({m.gradient / (m.hessian + p_.nominal_smoothing), b});
+    }
+    std::stable_sort(order_.begin(), order_.end(),
+                     [](const auto& a, const auto& b) { return a.rate < b.rate; });
+    const i64 n_seen = static_cast<i64>(order_.size());
+    // Two categories leave nothing to choose.
+    const double l2 = n_seen > 2 ? p_.l2 + p_.nominal_l2 : p_.l2;
+    double best_gain = best.gain;
+    i64 first = -1;
+    Sum below{};
+    for (i64 i = 0; i + 1 < n_seen; ++i) {
+      below += bin[order_[i].bin];
+      const i64 smaller = std::min(i + 1, n_seen - i - 1);
+      if (p_.nominal_max_groups && smaller > p_.nominal_max_groups) continue;
+      const Moments left = units_.read(below), right = units_.read(total - below);
+      if (!is_allowed(left) || !is_allowed(right)) continue;
+      const double gain = worth(left, range, l2) + worth(right, range, l2) - parent;
+      if (is_better(gain, best_gain)) best_gain = gain, first = i;
+    }
+    if (first < 0) return;
+    const Moments gap = units_.read(bin[n]);
+    best = BinSplit{f, -1, false, best_gain, gap.n_rows, {}, {}};
+    i64 n_left = 0;
+    for (i64 i = 0; i < n_seen; ++i) {
+      best.seen.add(order_[i].bin);
+      if (i <= first)
+        best.left.add(order_[i].bin), n_left += units_.read(bin[order_[i].bin]).n_rows;
+    }
+    best.gap_left = gap.n_rows ? best.left.has(n) : 2 * n_left >= units_.read(total).n_rows;
+    if (best.gap_left) {
+      for (i32 b = 0; b <= n; ++b) {
+        if (!best.seen.has(b)) best.left.add(b);
+      }
+    }
+  }
+
+  struct Ordered {
+    double rate;
+    i32 bin;
+  };
+
+  const Bins& bins_;
+  const GrowParams& p_;
+  const Units& units_;
+  const bool is_free_;
+  std::vector<Ordered> order_;
+};
+
+}  // namespace treewright::boost

@@ -1,0 +1,1 @@
+"""Gradient boosting: losses, rounds, early stopping, and the two estimators."""

@@ -1,0 +1,144 @@
+"""The rows of a fit: reading them, those of an ``eval_set``, and setting some aside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from treewright.data.encode import encode
+from treewright.data.schema import Target
+from treewright.data.table import Table
+from treewright.data.weights import check_lengths, read_weights
+from treewright.ensembles.boosting.stopping import is_on, split_rows
+from treewright.ensembles.boosting.tasks import Aim
+from treewright.errors import DataError, ParameterError, SchemaError
+from treewright.estimator.training import read_training, threads
+from treewright.kernels.boosting import split_weight
+
+__all__ = ["Material", "read_material", "set_aside"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Rows as a fit gets them: encoded, and as the user gave them (for ``init`` and scorers).
+
+    ``rows`` says which of the rows of ``X`` these are; None for all. ``count`` are weights that are
+    whole numbers, ``factor`` other weights and those of classes; None for ones.
+    """
+
+    X: Any
+    rows: NDArray[np.int64] | None
+    table: Table
+    y: NDArray[Any]
+    given_y: Any
+    count: NDArray[np.int32] | None
+    factor: Floats | None
+    target: Target
+    classes: NDArray[Any] | None
+
+    def take(self, rows: NDArray[np.int64]) -> Material:
+        """Some of the rows."""
+        return Material(
+            self.X,
+            rows if self.rows is None else self.rows[rows],
+            self.table.take(rows),
+            self.y[rows],
+            self.given_y[rows],
+            None if self.count is None else self.count[rows],
+            None if self.factor is None else self.factor[rows],
+            self.target,
+            self.classes,
+        )
+
+    @property
+    def weight(self) -> Floats | None:
+        """Weights of the rows, all in one."""
+        if self.count is None:
+            return self.factor
+        return np.asarray(self.count * (1.0 if self.factor is None else self.factor), np.float64)
+
+    @property
+    def given_rows(self) -> Any:
+        """The rows as the user gave them."""
+        return self.X if self.rows is None else _safe_indexing(self.X, self.rows)
+
+
+def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Material:
+    """Check and encode the arguments of fit."""
+
+    def encode_rows(kept: NDArray[np.bool_] | None) -> Table:
+        return encode(
+            X,
+            categorical_features=estimator.categorical_features,
+            ordinal_features=estimator.ordinal_features,
+            rows=kept,
+            n_threads=threads(estimator.n_jobs),
+            owner=type(estimator).__name__,
+        )
+
+    training = read_training(estimator, X, y, sample_weight, encode_rows)
+    table, codes, classes = training.table, training.y, training.classes
+    if all(_is_empty(column) for column in table.columns):
+        raise DataError(
+            "X must have a value somewhere, got gaps in all cells; check how it was read."
+        )
+    rows = None if training.kept is None else np.flatnonzero(training.kept)
+    count, factor = split_weight(training.sample_weight)
+    factor = estimator._weigh(codes, classes, training.sample_weight, factor)
+    given = codes if classes is None else classes[codes]
+    return Material(X, rows, table, codes, given, count, factor, training.target, classes)
+
+
+def set_aside(
+    estimator: Any, aim: Aim, material: Material, eval_set: Any, seed: int
+) -> tuple[Material, Material | None]:
+    """Rows to learn from and rows that judge the rounds, if any do."""
+    if eval_set is not None:
+        return material, _read_eval_set(estimator, aim, material, eval_set)
+    if not is_on(estimator.early_stopping, material.table.n_rows, False):
+        return material, None
+    learn, judge = split_rows(
+        material.y, estimator.validation_fraction, material.classes is not None, seed
+    )
+    return material.take(learn), material.take(judge)
+
+
+def _read_eval_set(estimator: Any, aim: Aim, material: Material, eval_set: Any) -> Material:
+    if not isinstance(eval_set, tuple | list) or not 2 <= len(eval_set) <= 3:
+        raise ParameterError(
+            "eval_set must be a pair (X, y), or (X, y, sample_weight), got "
+            f"{type(eval_set).__name__}; pass eval_set=(X_valid, y_valid)."
+        )
+    X, y = eval_set[0], eval_set[1]
+    schema = material.table.schema
+    try:
+        table = encode(X, schema=schema, n_threads=threads(estimator.n_jobs), owner="fit")
+    except SchemaError as error:
+        raise SchemaError(f"eval_set must have the columns of X: {error}") from None
+    try:
+        codes = estimator._code_target(y, material.classes)
+        aim.check(codes)
+    except DataError as error:
+        raise DataError(f"eval_set must have targets like y: {error}") from None
+    check_lengths(table.n_rows, len(codes))
+    if codes.shape[1:] != material.y.shape[1:]:
+        raise DataError(
+            f"eval_set must have targets like y, got shape {codes.shape}; pass as many outputs."
+        )
+    weight, rows = read_weights(eval_set[2] if len(eval_set) == 3 else None, len(codes))
+    given = codes if material.classes is None else material.classes[codes]
+    found = Material(X, None, table, codes, given, None, None, material.target, material.classes)
+    if rows is not None:
+        found = found.take(np.flatnonzero(rows))
+    count, factor = split_weight(weight)
+    return replace(found, count=count, factor=factor)
+
+
+def _is_empty(column: NDArray[Any]) -> bool:
+    return bool(np.isnan(column).all() if column.dtype.kind == "f" else (column < 0).all())

@@ -1,0 +1,113 @@
+"""Snapshots: a fit in progress in a file, from which it goes on to the same model.
+
+Kept are the trees, the scores of all rows as they are (so that nothing is added up anew), and what
+was said of the rounds. A fingerprint of data and parameters tells whose snapshot it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+import numpy as np
+
+from treewright.errors import DataError, ModelFileError
+from treewright.tree.forest.arrays import Forest
+
+__all__ = ["Snapshots", "fingerprint"]
+
+_FREE = ("snapshot", "every", "verbose", "n_jobs", "n_estimators", "warm_start")
+"""Parameters that do not change the rounds done."""
+
+
+def fingerprint(estimator: Any, seed: int, learn: Any, aside: Any) -> str:
+    """A digest of the data and of the parameters that decide the trees."""
+    digest = hashlib.sha256()
+    params = estimator.get_params(deep=False)
+    digest.update(repr([(k, params[k]) for k in sorted(params) if k not in _FREE]).encode())
+    digest.update(repr((seed, learn.table.schema, estimator._rate())).encode())
+    for rows in (learn, aside):
+        if rows is None:
+            continue
+        for column in (*rows.table.columns, rows.y, rows.weight):
+            if column is not None:
+                digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
+
+
+class Snapshots:
+    """Writes a run to ``path`` every few rounds, and takes one up that is there.
+
+    Parameters
+    ----------
+    path
+        The file.
+    every
+        Rounds between two writes.
+    about
+        The fingerprint of the fit.
+    """
+
+    def __init__(self, path: Any, every: int, about: str) -> None:
+        self.path, self.every, self.about = os.fspath(path), every, about
+
+    def keep(self, run: Any) -> None:
+        """Write the run down if it is time."""
+        if run.n_done % self.every:
+            return
+        from treewright.io._atomic import write_atomically
+        from treewright.io._container import pack
+        from treewright.io._structures import STRUCTURES
+        from treewright.io._values import Encoder
+
+        encoder = Encoder(STRUCTURES)
+        body = encoder.encode({"about": self.about, **run.state()})
+        write_atomically(self.path, pack({"snapshot": body}, encoder.arrays))
+
+    def resume(self, run: Any) -> None:
+        """Take up what the file holds, if there is one."""
+        if not os.path.exists(self.path):
+            return
+        state = self._read()
+        if state.get("about") != self.about:
+            raise DataError(
+                f"snapshot={self.path!r} must be that of this fit, but was made with other data, "
+                "weights or parameters; remove it, or name another file."
+            )
+        run.resume(state)
+
+    def _read(self) -> dict[str, Any]:
+        from treewright.io._container import unpack
+        from treewright.io._structures import STRUCTURES
+        from treewright.io._values import Decoder
+
+        try:
+            header, arrays = unpack(np.fromfile(self.path, np.uint8))
+            decoder = Decoder(arrays, STRUCTURES)
+            state = decoder.decode(header["snapshot"])
+            decoder.finish()
+            _check(state)
+        except (ModelFileError, KeyError, OSError) as error:
+            raise DataError(
+                f"snapshot={self.path!r} cannot be read ({error}); remove it, or name another file."
+            ) from None
+        found: dict[str, Any] = state
+        return found
+
+    def remove(self) -> None:
+        """Remove the file."""
+        if os.path.exists(self.path):
+            os.remove(self.path)
+
+
+def _check(state: Any) -> None:
+    fits = (
+        type(state) is dict
+        and type(state.get("n_done")) is int
+        and isinstance(state.get("forest"), Forest)
+        and all(isinstance(state.get(n), np.ndarray) for n in ("train_score", "validation_score"))
+        and type(state.get("scores")) is list
+    )
+    if not fits:
+        raise ModelFileError("it is no snapshot")
