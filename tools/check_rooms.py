@@ -24,11 +24,12 @@ MAY_INCLUDE = {
     "chaid": "base",
     "ctree": "base",
     "mars": "base data",
+    "oblique": "base",
     "optimal": "base data binned",
     "prune": "base data",
     "rules": "base predict prune",
     "bind": "base data binned criteria choose grow quinlan predict forest boost chaid ctree mars "
-    "optimal prune rules",
+    "oblique optimal prune rules",
 }
 
 INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)

@@ -17,6 +17,7 @@ void bind_grow(nanobind::module_& m);
 void bind_importance(nanobind::module_& m);
 void bind_mars(nanobind::module_& m);
 void bind_merge(nanobind::module_& m);
+void bind_oblique(nanobind::module_& m);
 void bind_optimal(nanobind::module_& m);
 void bind_predict(nanobind::module_& m);
 void bind_prune(nanobind::module_& m);

@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   treewright::bind_importance(m);
   treewright::bind_mars(m);
   treewright::bind_merge(m);
+  treewright::bind_oblique(m);
   treewright::bind_optimal(m);
   treewright::bind_predict(m);
   treewright::bind_prune(m);

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
+    from treewright.learners.oblique import ObliqueTreeClassifier, ObliqueTreeRegressor
     from treewright.learners.optimal import OptimalTreeClassifier, OptimalTreeRegressor
     from treewright.mars.mars import MARSClassifier, MARSRegressor
     from treewright.tree.tree import Tree
@@ -82,6 +83,8 @@ __all__ = [
     "ID3Classifier",
     "MARSClassifier",
     "MARSRegressor",
+    "ObliqueTreeClassifier",
+    "ObliqueTreeRegressor",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "RandomForestClassifier",
@@ -142,6 +145,8 @@ _HOMES = {
     "ID3Classifier": "treewright.learners.id3",
     "MARSClassifier": "treewright.mars.mars",
     "MARSRegressor": "treewright.mars.mars",
+    "ObliqueTreeClassifier": "treewright.learners.oblique",
+    "ObliqueTreeRegressor": "treewright.learners.oblique",
     "OptimalTreeClassifier": "treewright.learners.optimal",
     "OptimalTreeRegressor": "treewright.learners.optimal",
     "RandomForestClassifier": "treewright.ensembles.random_forest",

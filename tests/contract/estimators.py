@@ -174,6 +174,14 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"degree": 3, "minspan": -3, "endspan": 2, "auto_linear": False},
         {"pruning": "cv", "cv": 3, "random_state": 0},
     ],
+    "ObliqueTreeClassifier": [
+        {"method": "cart-lc"},
+        {"method": "lda"},
+        {"method": "logistic", "max_depth": 3},
+        {"method": "ridge", "ccp_alpha": 0.01},
+        {"method": "random", "max_depth": 5},
+    ],
+    "ObliqueTreeRegressor": [{"method": "cart-lc"}, {"method": "ridge"}, {"method": "random"}],
     "OptimalTreeClassifier": [
         {"leaf_penalty": 0.02, "max_cuts": 5, "class_weight": "balanced"},
         {"max_depth": 2, "max_cuts": None},

@@ -46,6 +46,10 @@ LEARNERS: dict[str, dict[Task, str]] = {
     "id3": {Task.classification: "ID3Classifier"},
     "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
     "mars": {Task.classification: "MARSClassifier", Task.regression: "MARSRegressor"},
+    "oblique": {
+        Task.classification: "ObliqueTreeClassifier",
+        Task.regression: "ObliqueTreeRegressor",
+    },
     "optimal": {
         Task.classification: "OptimalTreeClassifier",
         Task.regression: "OptimalTreeRegressor",

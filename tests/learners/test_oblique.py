@@ -1,0 +1,213 @@
+"""Oblique trees: lines are found, single features win ties, tests stay readable."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+import treewright as tw
+from treewright.tree.split import SplitKind
+
+METHODS = ["oc1", "cart-lc", "lda", "logistic", "ridge", "random"]
+
+
+def triangle(n: int, seed: int):
+    X = np.random.default_rng(seed).random((n, 2))
+    return X, X.sum(axis=1) < 1
+
+
+def grid():
+    """The unit square by tenths, and which points lie below x + y = 1."""
+    X = np.stack(np.meshgrid(np.arange(11), np.arange(11)), axis=-1).reshape(-1, 2) / 10
+    return X, X.sum(axis=1) < 0.95
+
+
+def is_linear(model) -> np.ndarray:
+    return model.tree_.splits.kind == SplitKind.LINEAR
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("n", [100, 500])
+def test_oc1_finds_the_line_with_two_leaves(n, seed):
+    X, y = triangle(n, seed)
+    model = tw.ObliqueTreeClassifier(random_state=0).fit(X, y)
+    assert model.get_n_leaves() == 2
+    assert model.score(X, y) == 1.0
+    _, weight = model.tree_.splits.node_terms(0)
+    assert weight[0] == pytest.approx(weight[1], rel=0.1)
+    assert tw.CARTClassifier().fit(X, y).get_n_leaves() > 5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_finds_the_line_of_a_grid_with_two_leaves(method):
+    X, y = grid()
+    model = tw.ObliqueTreeClassifier(method=method, random_state=0).fit(X, y)
+    assert (model.get_n_leaves(), model.score(X, y)) == (2, 1.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_needs_fewer_leaves_than_cart_on_drawn_points(method):
+    X, y = triangle(300, 1)
+    model = tw.ObliqueTreeClassifier(method=method, random_state=0).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.get_n_leaves() < tw.CARTClassifier().fit(X, y).get_n_leaves()
+
+
+@pytest.mark.parametrize("method", ["oc1", "cart-lc", "ridge", "random"])
+def test_numbers_with_a_step_across_a_line_need_two_leaves(method):
+    X, below = grid()
+    model = tw.ObliqueTreeRegressor(method=method, random_state=0).fit(X, np.where(below, 3.0, 7.0))
+    assert model.get_n_leaves() == 2
+    assert_array_equal(model.predict([[0.1, 0.1], [0.9, 0.9]]), [3.0, 7.0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_test_of_one_feature_wins_ties(method):
+    X, _ = triangle(200, 0)
+    y = X[:, 1] < 0.4
+    model = tw.ObliqueTreeClassifier(method=method, random_state=0).fit(X, y)
+    assert model.get_n_leaves() == 2
+    assert not is_linear(model).any()
+    assert model.tree_.splits.feature[0] == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_linear_test_gains_more_than_every_test_of_one_feature(method):
+    X, y = triangle(200, 4)
+    y = y ^ (np.random.default_rng(0).random(200) < 0.1)
+    model = tw.ObliqueTreeClassifier(method=method, max_depth=1, random_state=0).fit(X, y)
+    axis = tw.CARTClassifier(max_depth=1).fit(X, y)
+    gain = [
+        m.tree_.impurity[0] - m.tree_.impurity[1:] @ (m.tree_.weight[1:] / 200)
+        for m in (model, axis)
+    ]
+    assert is_linear(model)[0]
+    assert gain[0] > gain[1]
+
+
+def test_columns_of_noise_are_deleted_from_the_test():
+    rng = np.random.default_rng(3)
+    X = rng.random((300, 6))
+    y = X[:, 1] + X[:, 4] < 1
+    model = tw.ObliqueTreeClassifier(method="lda", deletion=0.05, max_depth=1).fit(X, y)
+    assert_array_equal(np.sort(model.tree_.splits.node_terms(0)[0]), [1, 4])
+
+
+def test_deletion_says_how_much_gain_a_coefficient_must_be_worth():
+    rng = np.random.default_rng(3)
+    X = rng.random((300, 3))
+    y = X @ [1.0, 1.0, 0.2] < 1.1
+    terms = [
+        len(
+            tw.ObliqueTreeClassifier(method="lda", deletion=share, max_depth=1)
+            .fit(X, y)
+            .tree_.splits.node_terms(0)[0]
+        )
+        for share in (0.0, 0.3)
+    ]
+    assert terms == [3, 2]
+
+
+def test_a_row_with_a_gap_goes_to_the_side_of_the_mean():
+    X, y = triangle(300, 2)
+    X = X * [1.0, 0.9]  # the mean lies below the line
+    y = X.sum(axis=1) < 1
+    X[:12, 0] = np.nan
+    model = tw.ObliqueTreeClassifier(random_state=0, max_depth=1).fit(X, y)
+    assert is_linear(model)[0]
+    features, weight = model.tree_.splits.node_terms(0)
+    side = int(weight @ np.nanmean(X, axis=0)[features] >= model.tree_.splits.node_breaks(0)[0])
+    assert_array_equal(model.apply(X[:12]), np.full(12, 1 + side))
+    assert_array_equal(model.apply([[0.0, np.nan], [9.0, np.nan]]), [1 + side] * 2)
+
+
+def test_nominal_features_are_tested_alone():
+    X, y = triangle(400, 5)
+    colour = np.random.default_rng(1).choice(["red", "green", "blue"], 400)
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "colour": colour})
+    model = tw.ObliqueTreeClassifier(random_state=0).fit(frame, y ^ (colour == "red"))
+    splits = model.tree_.splits
+    assert model.score(frame, y ^ (colour == "red")) == 1.0
+    assert (splits.kind == SplitKind.CODES).any()
+    assert is_linear(model).any()
+    assert 2 not in splits.term_feature
+
+
+def test_text_rules_and_svg_show_the_rounded_test():
+    X, y = triangle(300, 2)
+    model = tw.ObliqueTreeClassifier(random_state=0).fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    features, weight = model.tree_.splits.node_terms(0)
+    assert_array_equal(features, [0, 1])
+    assert max(weight) == 1.0
+    assert_array_equal(weight, [float(f"{w:.6g}") for w in weight])
+    for shown, digits in (
+        (model.tree_.to_text(), 6),
+        (str(model.tree_.rules()), 6),
+        (model.tree_.to_svg(), 4),
+    ):
+        small = f"{weight.min():.{digits}g}"
+        assert f"{small}·a + b" in shown or f"a + {small}·b" in shown
+
+
+@pytest.mark.parametrize("kind", [tw.ObliqueTreeClassifier, tw.ObliqueTreeRegressor])
+def test_a_saved_tree_is_the_one_that_is_loaded(kind, tmp_path):
+    X, y = triangle(200, 3)
+    model = kind(random_state=0).fit(X, y.astype(float))
+    assert is_linear(model).any()
+    tw.save(model, tmp_path / "model")
+    copy = tw.load(tmp_path / "model")
+    assert copy.tree_.to_text() == model.tree_.to_text()
+    assert_array_equal(copy.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("method", ["oc1", "lda", "random"])
+@pytest.mark.parametrize("max_features", ["sqrt", 3, None])
+def test_a_forest_of_oblique_trees(method, max_features, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.random((240, 5))
+    y = X[:, 0] + X[:, 1] + X[:, 2] < 1.5
+    base = tw.ObliqueTreeClassifier(method=method, n_restarts=2)
+    forests = [
+        tw.RandomForestClassifier(
+            8, base=base, max_features=max_features, random_state=0, n_jobs=n_jobs
+        ).fit(X[:160], y[:160])
+        for n_jobs in (1, 2)
+    ]
+    assert any(
+        (member.tree_.splits.kind == SplitKind.LINEAR).any() for member in forests[0].estimators_
+    )
+    says = forests[0].predict_proba(X)
+    assert_array_equal(forests[1].predict_proba(X), says)
+    if max_features is None:
+        plain = tw.RandomForestClassifier(8, max_features=None, random_state=0)
+        plain.fit(X[:160], y[:160])
+        assert forests[0].score(X[160:], y[160:]) > plain.score(X[160:], y[160:])
+    tw.save(forests[0], tmp_path / "forest")
+    assert_array_equal(tw.load(tmp_path / "forest").predict_proba(X), says)
+
+
+def test_costs_and_weights_move_the_line():
+    X, y = triangle(300, 6)
+    y = y ^ (np.random.default_rng(2).random(300) < 0.15)
+    plain, costly = (
+        tw.ObliqueTreeClassifier(max_depth=1, random_state=0, class_weight=weight).fit(X, y)
+        for weight in (None, {False: 1, True: 20})
+    )
+    assert costly.predict(X).sum() > plain.predict(X).sum()
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
+def test_the_scale_of_columns_does_not_matter(scale):
+    X, y = triangle(200, 7)
+    model = tw.ObliqueTreeClassifier(random_state=0).fit(X * [1.0, scale], y)
+    assert (model.get_n_leaves(), model.score(X * [1.0, scale], y)) == (2, 1.0)
+
+
+def test_constant_and_copied_columns_do_no_harm():
+    X, y = triangle(150, 8)
+    X = np.column_stack([X, X[:, 0], np.full(150, 7.0)])
+    for method in METHODS:
+        model = tw.ObliqueTreeClassifier(method=method, random_state=0).fit(X, y)
+        assert model.score(X, y) == 1.0
