@@ -95,7 +95,7 @@ def test_the_target_keeps_its_name(fitted):
     ("words", "code", "sentence"),
     [
         (["--target", "Sold"], 3, "'Sold'. Did you mean 'sold'?"),
-        (["--target", "sold", "--learner", "carts"], 2, "Did you mean 'cart'?"),
+        (["--target", "sold", "--learner", "carts"], 2, "Did you mean 'cart'"),
         (["--target", "sold", "--set", "max_dept=1"], 2, "Did you mean 'max_depth'"),
         (["--target", "sold", "--set", "max_depth=-3"], 2, "max_depth"),
         (["--target", "sold", "--task", "ranking"], 2, "--task"),
