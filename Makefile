@@ -34,7 +34,7 @@ demo: $(VENV)/stamp-package
 	$(BIN)/treewright demo --output-dir demo-output
 
 test: $(VENV)/stamp-package
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(VENV)/stamp-package
 	$(BIN)/ruff check .

@@ -248,8 +248,8 @@ def is_ensemble(estimator: Any) -> bool:
 
 def trees(model: Any) -> list[Any]:
     """The trees of a fitted model; of a member that is made of several, the first."""
-    if not is_ensemble(model):
-        return [model.tree_]
+    if not is_ensemble(model):  # MARS has none
+        return [model.tree_] if hasattr(model, "tree_") else []
     if not is_booster(model):
         return [member.tree_ for member in model.estimators_ if hasattr(member, "tree_")]
     return list(model.estimators_)

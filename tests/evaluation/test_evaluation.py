@@ -13,10 +13,12 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from treewright import (
+    AdaBoostClassifier,
     C45Classifier,
     CARTClassifier,
     CARTRegressor,
     Evaluation,
+    GradientBoostingClassifier,
     RandomForestClassifier,
     cross_validate,
     datasets,
@@ -47,6 +49,8 @@ def credit():
         RandomForestClassifier(10, random_state=0),
         DecisionTreeClassifier(),
         TheirForest(10, random_state=0),
+        AdaBoostClassifier(CARTClassifier(max_depth=2), n_estimators=5),
+        GradientBoostingClassifier(n_estimators=5),
     ],
 )
 def test_the_training_rows_are_recognised(model):
