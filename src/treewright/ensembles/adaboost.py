@@ -185,8 +185,6 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
             if is_perfect(error):
                 return Verdict(0.0, 1.0, None, 0.0, is_first or algorithm.keeps_perfect)
             if error >= chance:
-                if is_first:
-                    _warn_weak(self.algorithm, error, chance)
                 return Verdict(error, 1.0, None, 1.0, is_first)
             step = algorithm.step(score, error, y, weight, self.learning_rate)
             return Verdict(error, step.member_weight, step.factor, step.normalizer)
@@ -195,6 +193,9 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
 
     def _store(self, training: Training, boosted: Boosted) -> None:
         super()._store(training, boosted)
+        chance = self._algorithm.chance(self.n_classes_)
+        if self.n_classes_ > 1 and boosted.errors[0] >= chance:  # after all redraws
+            _warn_weak(self.algorithm, boosted.errors[0], chance)
         self._normalizers = np.array(boosted.normalizers)
         self.training_errors_ = np.array(
             [
