@@ -29,10 +29,9 @@ from treewright.errors import DataError
 from treewright.estimator.base import TreeEstimator
 from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
-from treewright.estimator.target import Weighed
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
 from treewright.estimator.training import Training
-from treewright.learners._chaid.recipe import as_frequencies, chaid_recipe
+from treewright.learners._chaid.recipe import chaid_recipe
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.tree import Tree
 
@@ -138,8 +137,7 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
 
     Notes
     -----
-    Weights count as repeated rows. Weights that add up to one at most, as AdaBoost passes them,
-    are taken as shares of the rows.
+    Whole weights count as repeated rows; others are scaled to a mean of one.
 
     A category that training did not have, or that a node did not see, is a gap there: it goes
     with the group that the gaps joined, or with the heaviest where there were none.
@@ -195,9 +193,6 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     ) -> None:
         keep(self, locals())
 
-    def _weigh_target(self, *given: Any) -> Weighed:
-        return as_frequencies(*super()._weigh_target(*given))
-
     def _recipe(self, training: Training) -> Recipe:
         return chaid_recipe(self, training)
 
@@ -226,8 +221,7 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
 
     Notes
     -----
-    Weights count as repeated rows. Weights that add up to one at most, as AdaBoost passes them,
-    are taken as shares of the rows.
+    Whole weights count as repeated rows; others are scaled to a mean of one.
 
     References
     ----------
@@ -284,9 +278,6 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
                 "one estimator for each."
             )
         return values, classes
-
-    def _weigh_target(self, *given: Any) -> Weighed:
-        return as_frequencies(*super()._weigh_target(*given))
 
     def _recipe(self, training: Training) -> Recipe:
         return chaid_recipe(self, training)

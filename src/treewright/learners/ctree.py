@@ -86,9 +86,6 @@ class _ConditionalInferenceTree(CostComplexity, TreeEstimator):
             max_surrogates=self.max_surrogates,
             multiway=self.nominal_split == "multiway",
             seed=seed,
-            # Counts of repeated rows are at least 1; smaller weights, such as those of boosting,
-            # are shares of the rows.
-            weight_scale=max(1.0, training.n_rows / training.total_weight),
         )
 
     def _response(self, training: Training) -> tuple[NDArray[Any], int]:

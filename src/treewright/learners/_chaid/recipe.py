@@ -17,14 +17,12 @@ from treewright.learners._chaid.chooser import (
     class_counter,
     number_counter,
 )
-from treewright.tree.growing.recipe import ClassCosts, Recipe
+from treewright.tree.growing.recipe import Recipe
 
 if TYPE_CHECKING:
-    from treewright.data.schema import Target
-    from treewright.estimator.target import Weighed
     from treewright.estimator.training import Training
 
-__all__ = ["as_frequencies", "chaid_recipe"]
+__all__ = ["chaid_recipe"]
 
 DEFAULT_ALPHA = 0.05
 
@@ -63,17 +61,6 @@ def chaid_recipe(estimator: Any, training: Training) -> Recipe:
         max_depth=estimator.max_depth,
         choose=chooser,
     )
-
-
-def as_frequencies(target: Target, weight: Any, costs: ClassCosts | None) -> Weighed:
-    """A target that was read, with weights that count rows.
-
-    Weights that add up to one at most are shares, as boosting hands them out; as numbers of
-    rows they would say that there is only one, and nothing could be significant.
-    """
-    if weight is not None and len(weight) > 1 and weight.sum() <= 1.0 + 1e-9:
-        weight = weight * (len(weight) / weight.sum())
-    return target, weight, costs
 
 
 def _weight(given: float, training: Training) -> float:

@@ -53,7 +53,6 @@ class Settings:
     max_surrogates: int = 0
     multiway: bool = False
     seed: int = 0
-    weight_scale: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +125,6 @@ class ConditionalInference:
     def choose_level(self, level: GrowingLevel) -> LevelAnswer:
         """The splits of the nodes of a level."""
         settings = self._settings
-        if level.weights is not None and settings.weight_scale != 1.0:
-            level = replace(level, weights=level.weights * settings.weight_scale)
         totals = _totals(level)
         large = (totals >= settings.min_split) & (totals >= 2 * settings.min_leaf)
         nodes = np.flatnonzero(large)
