@@ -6,12 +6,14 @@ SOURCES := $(shell find src core -type f -not -name '*.pyc' -not -name '*.so') \
            CMakeLists.txt pyproject.toml README.md LICENSE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench asan wheel smoke clean
+.PHONY: help demo test lint docs pictures bench asan wheel smoke clean
 
 help:
-	@echo "make demo   fit and prune a tree on German credit, show it and its accuracy"
+	@echo "make demo   the report of German credit: demo-output/german-credit.html"
 	@echo "make test   all tests"
 	@echo "make lint   ruff, mypy, clang-format, and who includes whom in core/"
+	@echo "make docs   build the documentation into build/site"
+	@echo "make pictures  draw the pictures of its learner pages anew"
 	@echo "make bench  compare speed with other libraries"
 	@echo "make asan   kernel tests under AddressSanitizer and UBSan"
 	@echo "make wheel  build a wheel into dist/"
@@ -42,6 +44,18 @@ lint: $(VENV)/stamp-package
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $$(find core -name '*.?pp')
 	$(BIN)/python tools/check_rooms.py
+
+$(VENV)/stamp-docs: $(VENV)/stamp-package
+	$(BIN)/python -m pip install -qq '.[docs]' --no-build-isolation
+	@touch $@
+
+# The theme announces its successor at every build; a warning there would hide ours.
+docs: $(VENV)/stamp-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "build/site/index.html"
+
+pictures: $(VENV)/stamp-package
+	$(BIN)/python docs/scripts/pictures.py
 
 bench: $(VENV)/stamp-package
 	$(BIN)/python benchmarks/run.py

@@ -1,15 +1,19 @@
 """Gradient boosting beside LightGBM, XGBoost, CatBoost, HistGradientBoosting and YDF: speed.
 
 All grow the same number of rounds with the same leaves (or depth), bins and learning rate, on the
-same threads, without early stopping. A peer that is not installed is skipped and named. How good
-boosters are at their defaults: boosting_quality.py.
+same threads, without early stopping. A peer that is not installed is skipped and named. Answers of
+fitted models: boosting_answers.py; how good boosters are at their defaults: boosting_quality.py.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import data
@@ -17,7 +21,8 @@ import numpy as np
 from results import Result, Skipped, at_most, count, faster
 from sklearn.ensemble import HistGradientBoostingClassifier
 from speed import Settings
-from timing import seconds, take_turns
+from threadpoolctl import threadpool_limits
+from timing import take_turns
 
 import treewright
 
@@ -25,12 +30,18 @@ ROUNDS, LEAVES, RATE, BINS = 100, 31, 0.1, 255
 
 
 def ours(settings: Settings, **parameters: Any) -> Any:
-    """Ours with the common setting."""
-    common = {"n_estimators": ROUNDS, "learning_rate": RATE, "max_bins": BINS}
-    return treewright.GradientBoostingClassifier(
-        **{**common, "max_leaf_nodes": LEAVES, "early_stopping": False, **parameters},
-        n_jobs=settings.n_jobs,
-    )
+    """Ours with the common setting, and LightGBM's defaults for what is not common to all."""
+    common: dict[str, Any] = {
+        "n_estimators": ROUNDS,
+        "learning_rate": RATE,
+        "max_bins": BINS,
+        "max_leaf_nodes": LEAVES,
+        "max_features": 1.0,
+        "l2_regularization": 0.0,
+        "min_samples_leaf": 20,
+        "early_stopping": False,
+    }
+    return treewright.GradientBoostingClassifier(**{**common, **parameters}, n_jobs=settings.n_jobs)
 
 
 def peers(settings: Settings) -> dict[str, Any]:
@@ -99,7 +110,8 @@ def _side_by_side(
             yield Skipped(case, f"{name} is not installed")
     models = {"treewright": ours(settings), **others}
     calls = {n: partial(m.fit, X[:rows], y[:rows]) for n, m in models.items()}
-    times = take_turns(calls, settings.repeats)
+    with threadpool_limits(settings.n_jobs):  # HistGradientBoosting has no parameter for it
+        times = take_turns(calls, settings.repeats)
     fastest = min(others, key=lambda n: min(times[n]))
     what = f"fit, {count(rows)} × {X.shape[1]}, {ROUNDS} rounds of {LEAVES} leaves"
     for name in others:
@@ -119,37 +131,163 @@ def _side_by_side(
     )
 
 
-def adult(settings: Settings) -> Iterator[Result | Skipped]:
-    """The adult data with its categories, and LetterRecognition with 26 classes."""
-    for case, name in (("boosting_adult", "adult"), ("boosting_letter", "letter")):
+def symmetric(settings: Settings) -> Iterator[Result | Skipped]:
+    """1 000 000 × 28 floats, symmetric trees of depth 6, beside CatBoost."""
+    try:
+        from catboost import CatBoostClassifier
+    except ImportError:
+        yield Skipped("boosting_symmetric", "CatBoost is not installed")
+        return
+    rows = 1_000_000 // settings.shrink
+    X, y = data.classes(rows + rows // 4)
+    models = {
+        "treewright": ours(
+            settings, growth="symmetric", max_depth=6, max_leaf_nodes=64, l2_regularization=3.0
+        ),
+        "CatBoost": CatBoostClassifier(
+            iterations=ROUNDS,
+            learning_rate=RATE,
+            depth=6,
+            border_count=BINS - 1,
+            bootstrap_type="No",
+            random_strength=0,
+            thread_count=settings.n_jobs,
+            verbose=0,
+            allow_writing_files=False,
+        ),
+    }
+    what = f"fit, symmetric trees, {count(rows)} × 28, {ROUNDS} rounds of depth 6"
+    yield from _with_loss("boosting_symmetric", what, models, X, y, rows, settings, 2.0)
+
+
+def ydf(settings: Settings) -> Iterator[Result | Skipped]:
+    """200 000 × 28 floats beside YDF, with its histograms."""
+    try:
+        import ydf as peer
+    except ImportError:
+        yield Skipped("boosting_ydf", "YDF is not installed")
+        return
+    peer.verbose(0)
+    rows = 200_000 // settings.shrink
+    X, y = data.classes(rows)
+    columns = {f"x{k}": X[:, k] for k in range(X.shape[1])} | {"y": y}
+    learner = peer.GradientBoostedTreesLearner(
+        label="y",
+        num_trees=ROUNDS,
+        shrinkage=RATE,
+        growing_strategy="BEST_FIRST_GLOBAL",
+        max_num_nodes=LEAVES,
+        max_depth=-1,
+        early_stopping="NONE",
+        validation_ratio=0.0,
+        discretize_numerical_columns=True,
+        num_discretized_numerical_bins=BINS,
+        num_threads=settings.n_jobs,
+    )
+    calls = {
+        "treewright": partial(ours(settings).fit, X, y),
+        "YDF": partial(learner.train, columns),
+    }
+    times = take_turns(calls, settings.repeats)
+    what = f"fit, {count(rows)} × 28, {ROUNDS} rounds of {LEAVES} leaves"
+    yield faster("boosting_ydf", what, "YDF", times, 10.0)
+
+
+def shared(name: str) -> Any:
+    """A shared data set: adult with its categories, or LetterRecognition with 26 classes."""
+    case = f"boosting_{name}"
+
+    def run(settings: Settings) -> Iterator[Result | Skipped]:
         found = data.shared(name)
         others = peers(settings)
         if found is None or "LightGBM" not in others:
             yield Skipped(case, f"needs the shared data {name} and LightGBM")
-            continue
+            return
         X, y = found
-        y = np.unique(y, return_inverse=True)[1]
+        codes = np.unique(y, return_inverse=True)[1]
+        order = np.random.default_rng(0).permutation(len(codes))
+        X, codes = X.iloc[order].reset_index(drop=True), codes[order]
         models = {"treewright": ours(settings), "LightGBM": others["LightGBM"]}
-        calls = {n: partial(m.fit, X, y) for n, m in models.items()}
-        times = take_turns(calls, settings.repeats)
-        yield faster(case, f"fit, {name}, {count(len(y))} rows", "LightGBM", times, 1.5)
+        rows = len(codes) * 4 // 5
+        what = f"fit, {name}, {count(rows)} rows, {ROUNDS} rounds"
+        yield from _with_loss(case, what, models, X, codes, rows, settings, 1.5)
+
+    return run
 
 
-def predict(settings: Settings) -> Iterator[Result | Skipped]:
-    """Prediction of a million rows, and of one."""
-    rows = 1_000_000 // settings.shrink
-    X, y = data.classes(rows)
-    some = min(rows, 50_000)
+def _with_loss(
+    case: str,
+    what: str,
+    models: dict[str, Any],
+    X: Any,
+    y: Any,
+    rows: int,
+    settings: Settings,
+    least: float,
+) -> Iterator[Result]:
+    """Ours beside one peer: times, and the loss of the other rows."""
+    calls = {n: partial(m.fit, X[:rows], y[:rows]) for n, m in models.items()}
+    times = take_turns(calls, settings.repeats)
+    peer = next(name for name in models if name != "treewright")
+    yield faster(case, what, peer, times, least)
+    mine, theirs = (loss(models[n], X[rows:], y[rows:]) for n in ("treewright", peer))
+    label = "test log-loss of the same"
+    yield at_most(case, label, f"{mine:.5f}", f"{peer} {theirs:.5f}", mine / theirs, 1.001)
+
+
+def sparse(settings: Settings) -> Iterator[Result | Skipped]:
+    """One hundred features of a hundred categories each, one-hot: 100 000 × 10 000."""
+    from scipy.sparse import csr_matrix
+
     others = peers(settings)
-    models = {"treewright": ours(settings), **others}
-    for model in models.values():
-        model.fit(X[:some], y[:some])
-    for name, n, least in (("rows", rows, 4.0), ("one row", 1, 5.0)):
-        calls = {k: partial(m.predict_proba, X[:n]) for k, m in models.items()}
-        times = take_turns(calls, settings.repeats)
-        for peer in others:
-            bound = least if peer == "LightGBM" else 2.0 if peer == "XGBoost" and n > 1 else None
-            yield faster("boosting_predict", f"predict, {name}: {count(n)}", peer, times, bound)
+    if "LightGBM" not in others:
+        yield Skipped("boosting_sparse", "LightGBM is not installed")
+        return
+    rows, n, each = 100_000 // settings.shrink, 100, 100
+    rng = np.random.default_rng(0)
+    codes = np.minimum(rng.exponential(20, size=(rows, n)).astype(int), each - 1)
+    place = (np.repeat(np.arange(rows), n), (codes + np.arange(n) * each).ravel())
+    X = csr_matrix((np.ones(rows * n, np.float32), place), shape=(rows, n * each))
+    effect = rng.normal(size=(20, each))
+    score = sum(effect[j][codes[:, j]] for j in range(20))
+    y = (score + rng.logistic(size=rows) > 0).astype(int)
+    models = {"treewright": ours(settings), "LightGBM": others["LightGBM"]}
+    calls = {name: partial(m.fit, X, y) for name, m in models.items()}
+    times = take_turns(calls, settings.repeats)
+    what = f"fit, one-hot {count(rows)} × {count(n * each)}"
+    yield faster("boosting_sparse", what, "LightGBM", times, 1.0)
+
+
+def memory(settings: Settings) -> Iterator[Result | Skipped]:
+    """Most memory of a process that fits 1 000 000 × 28 floats, beyond what it had before."""
+    if "LightGBM" not in peers(settings):
+        yield Skipped("boosting_memory", "LightGBM is not installed")
+        return
+    rows = 1_000_000 // settings.shrink
+    here = Path(__file__).parent
+    found = {}
+    for name in ("treewright", "LightGBM"):
+        command = [sys.executable, str(here / "boosting_memory_worker.py"), name, str(rows)]
+        done = subprocess.run(
+            [*command, str(settings.n_jobs)], capture_output=True, encoding="utf-8", check=True
+        )
+        found[name] = int(done.stdout.splitlines()[-1])
+    yield at_most(
+        "boosting_memory",
+        f"peak memory of a fit, {count(rows)} × 28, 10 rounds",
+        f"{found['treewright'] / 2**20:.0f} MiB",
+        f"LightGBM {found['LightGBM'] / 2**20:.0f} MiB",
+        found["treewright"] / found["LightGBM"],
+        1.0,
+        "× its growth",
+    )
+
+
+def _waited(call: Any) -> float:
+    """Seconds by the clock, whatever else is counted in."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
 
 
 def _spin(stop: Any) -> None:
@@ -160,11 +298,11 @@ def _spin(stop: Any) -> None:
 
 def busy(settings: Settings) -> Iterator[Result | Skipped]:
     """A fit beside as many spinning processes as there are cores, against the same alone."""
-    rows = 200_000 // settings.shrink
+    rows = 100_000 // settings.shrink
     X, y = data.classes(rows)
     models = {"treewright": ours(settings)}
     models |= {n: m for n, m in peers(settings).items() if n == "LightGBM"}
-    quiet = {n: min(seconds(partial(m.fit, X, y)) for _ in range(2)) for n, m in models.items()}
+    quiet = {n: min(_waited(partial(m.fit, X, y)) for _ in range(2)) for n, m in models.items()}
     stop = multiprocessing.get_context("spawn").Event()
     spinning = [
         multiprocessing.get_context("spawn").Process(target=_spin, args=(stop,), daemon=True)
@@ -173,7 +311,7 @@ def busy(settings: Settings) -> Iterator[Result | Skipped]:
     for process in spinning:
         process.start()
     try:
-        loud = {n: seconds(partial(m.fit, X, y)) for n, m in models.items()}
+        loud = {n: _waited(partial(m.fit, X, y)) for n, m in models.items()}
     finally:
         stop.set()
         for process in spinning:

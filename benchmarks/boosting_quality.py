@@ -1,11 +1,12 @@
 """How good boosters are at their defaults: ours beside five peers, on the shared data and folds.
 
-    python benchmarks/boosting_quality.py [--folds 3] [--sets a,b,…] [--json results.json]
+    python benchmarks/boosting_quality.py [--folds 3] [--sets a,b,…] [--threads 2] [--table]
 
-Every booster is fitted with its defaults (a seed and two threads are all that is set) on the same
+Every booster is fitted with its defaults (a seed and the threads are all that is set) on the same
 folds. Categories go to each as it takes them natively; HistGradientBoosting gets codes,
 marked as categories. The table holds log-loss for classes and RMSE for numbers, the mean rank
-over data sets, and the mean of loss relative to the best booster of each set.
+over data sets, and the mean of loss relative to the best booster of each set. Every fit is kept in
+``--cache``, so that a run that was ended goes on where it was; ``--table`` only reads it.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
+THREADS = 2
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 SETS = (
     "abalone",
     "boston_housing",
-    "cal_housing",
     "carseats",
     "diabetes_reg",
     "hitters",
@@ -57,7 +59,7 @@ def read(name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, bool]:
     """Predictors, target, fold of each row and whether the target is a class."""
     schema = json.loads((SHARED / f"{name}.schema.json").read_text())
     path = next(SHARED.glob(f"{name}.csv*"))
-    frame = pd.read_csv(path, na_values=["?"], keep_default_na=False)
+    frame = pd.read_csv(path, na_values=["?"], keep_default_na=False, dtype=str)
     fold = pd.read_csv(SHARED / "folds" / f"{name}.csv")["fold"].to_numpy()
     columns = {}
     target = schema["target"]
@@ -77,6 +79,7 @@ def read(name: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, bool]:
     is_classes = schema["task"] == "classification"
     y = frame[target].astype(str) if is_classes else pd.to_numeric(frame[target])
     X = pd.DataFrame(columns)[keep].reset_index(drop=True)
+    X.columns = [f"c{k}" for k in range(X.shape[1])]  # not every booster takes every name
     values = y[keep].to_numpy()
     if is_classes:
         values = np.unique(values, return_inverse=True)[1]
@@ -99,24 +102,24 @@ def make(name: str, is_classes: bool, X: pd.DataFrame) -> tuple[Any, Any]:
         import treewright as tw
 
         kind = tw.GradientBoostingClassifier if is_classes else tw.GradientBoostingRegressor
-        return kind(random_state=0, n_jobs=2), lambda F: F
+        return kind(random_state=0, n_jobs=THREADS), lambda F: F
     if name == "lightgbm":
         import lightgbm as lgb
 
         kind = lgb.LGBMClassifier if is_classes else lgb.LGBMRegressor
-        return kind(random_state=0, n_jobs=2, verbose=-1), lambda F: F
+        return kind(random_state=0, n_jobs=THREADS, verbose=-1), lambda F: F
     if name == "xgboost":
         import xgboost as xgb
 
         kind = xgb.XGBClassifier if is_classes else xgb.XGBRegressor
-        return kind(random_state=0, n_jobs=2, enable_categorical=True), lambda F: F
+        return kind(random_state=0, n_jobs=THREADS, enable_categorical=True), lambda F: F
     if name == "catboost":
         import catboost as cb
 
         kind = cb.CatBoostClassifier if is_classes else cb.CatBoostRegressor
-        model = kind(random_seed=0, thread_count=2, verbose=0, allow_writing_files=False)
+        model = kind(random_seed=0, thread_count=THREADS, verbose=0, allow_writing_files=False)
 
-        def text(F: pd.DataFrame) -> Any:
+        def text(F: pd.DataFrame, y: Any = None) -> Any:
             out = F.copy()
             for c in categories:
                 out[c] = (
@@ -124,7 +127,7 @@ def make(name: str, is_classes: bool, X: pd.DataFrame) -> tuple[Any, Any]:
                     if c in nominal
                     else F[c].cat.codes.replace(-1, np.nan)
                 )
-            return cb.Pool(out, cat_features=nominal)
+            return cb.Pool(out, y, cat_features=nominal)
 
         return model, text
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -140,9 +143,7 @@ def run(name: str, X: Any, y: Any, train: Any, test: Any, is_classes: bool) -> t
     model, prepare = make(name, is_classes, X)
     start = time.perf_counter()
     if name == "catboost":
-        pool = prepare(X[train])
-        pool.set_label(y[train])
-        model.fit(pool)
+        model.fit(prepare(X[train], y[train]))
     else:
         model.fit(prepare(X[train]), y[train])
     seconds = time.perf_counter() - start
@@ -162,7 +163,9 @@ def run_ydf(X: Any, y: Any, train: Any, test: Any, is_classes: bool) -> tuple[fl
     frame["__y"] = [f"c{v}" for v in y] if is_classes else y
     start = time.perf_counter()
     task = ydf.Task.CLASSIFICATION if is_classes else ydf.Task.REGRESSION
-    learner = ydf.GradientBoostedTreesLearner(label="__y", task=task, num_threads=2, random_seed=0)
+    learner = ydf.GradientBoostedTreesLearner(
+        label="__y", task=task, num_threads=THREADS, random_seed=0
+    )
     model = learner.train(frame[train])
     seconds = time.perf_counter() - start
     found = np.asarray(model.predict(frame[test]))
@@ -184,34 +187,84 @@ def log_loss(share: np.ndarray, classes: np.ndarray, y: np.ndarray) -> float:
 BOOSTERS = ("treewright", "lightgbm", "xgboost", "catboost", "hist", "ydf")
 
 
+def measure(cache: Path, sets: list[str], names: list[str], n_folds: int) -> None:
+    """Losses of all boosters, fold after fold, a line of the cache each; known ones stay."""
+    known = {tuple(row[:3]) for row in read_cache(cache)}
+    for fold in range(n_folds):
+        for data in sets:
+            wanted = [name for name in names if (data, fold, name) not in known]
+            if not wanted:
+                continue
+            X, y, folds, is_classes = read(data)
+            for name in wanted if fold <= folds.max() else ():
+                loss, took = run(name, X, y, folds != fold, folds == fold, is_classes)
+                with cache.open("a") as file:
+                    print(json.dumps([data, fold, name, loss, took]), file=file)
+            print(f"{data}, fold {fold}: {', '.join(wanted)}", flush=True)
+
+
+def read_cache(cache: Path) -> list[list[Any]]:
+    """Data set, fold, booster, loss and seconds of all fits so far."""
+    return [json.loads(line) for line in cache.read_text().splitlines()] if cache.exists() else []
+
+
+def means(cache: Path, sets: list[str], names: list[str], n_folds: int) -> pd.DataFrame:
+    """Mean loss of each booster on each data set, over the folds that all boosters have."""
+    columns = ["data", "fold", "booster", "loss", "seconds"]
+    found = pd.DataFrame(read_cache(cache), columns=columns)
+    found = found[found.data.isin(sets) & found.booster.isin(names) & (found.fold < n_folds)]
+    wide = found.pivot(index=["data", "fold"], columns="booster", values="loss").dropna()
+    table = wide.groupby("data")[names].mean()
+    return table.loc[[data for data in sets if data in table.index]]
+
+
+def report(table: pd.DataFrame) -> str:
+    """The table of the docs: losses, mean rank, and loss relative to the best of each set."""
+    relative = table.div(table.min(axis=1), axis=0)
+    rows = [f"| data | {' | '.join(table.columns)} |", "|---" * (len(table.columns) + 1) + "|"]
+    rows += [
+        f"| {name} | " + " | ".join(f"{v:.4g}" for v in row) + " |"
+        for name, row in table.iterrows()
+    ]
+    for name, row in (
+        ("mean rank", table.rank(axis=1).mean()),
+        ("mean of loss / best", relative.mean()),
+        ("median of loss / best", relative.median()),
+    ):
+        rows.append(f"| **{name}** | " + " | ".join(f"{v:.3f}" for v in row) + " |")
+    return "\n".join(rows)
+
+
+def replace_table(page: Path, text: str) -> None:
+    """Put the table where the page has one that begins alike."""
+    lines = page.read_text().splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("| data | treewright |"))
+    last = next(k for k in range(first, len(lines)) if not lines[k].startswith("|"))
+    page.write_text("\n".join([*lines[:first], *text.splitlines(), *lines[last:]]) + "\n")
+
+
 def main() -> None:
+    global THREADS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--boosters", default=",".join(BOOSTERS))
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--cache", type=Path, default=Path("bench-output/boosting_quality.jsonl"))
+    parser.add_argument("--table", action="store_true", help="only print what the cache holds")
+    parser.add_argument("--write", type=Path, help="the page whose table is replaced")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    names = options.boosters.split(",")
-    losses: dict[str, dict[str, float]] = {}
-    for data in options.sets.split(","):
-        X, y, fold, is_classes = read(data)
-        found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-        for k in range(min(options.folds, int(fold.max()) + 1)):
-            train, test = fold != k, fold == k
-            for name in names:
-                found[name].append(run(name, X, y, train, test, is_classes))
-        losses[data] = {name: float(np.mean([v for v, _ in found[name]])) for name in names}
-        seconds = {name: float(np.mean([s for _, s in found[name]])) for name in names}
-        line = "  ".join(f"{n} {losses[data][n]:.4f} ({seconds[n]:.2f} s)" for n in names)
-        print(f"{data:16s} {line}", flush=True)
-    table = pd.DataFrame(losses).T
-    print("\nmean rank\n" + table.rank(axis=1).mean().to_string(float_format="%.2f"))
-    relative = table.div(table.min(axis=1), axis=0)
-    print("\nmean of loss / best\n" + relative.mean().to_string(float_format="%.4f"))
-    print("\nmedian of loss / best\n" + relative.median().to_string(float_format="%.4f"))
-    if options.json:
-        options.json.write_text(json.dumps(losses, indent=1))
+    THREADS = options.threads
+    sets, names = options.sets.split(","), options.boosters.split(",")
+    options.cache.parent.mkdir(parents=True, exist_ok=True)
+    if not options.table:
+        with threadpool_limits(THREADS):
+            measure(options.cache, sets, names, options.folds)
+    text = report(means(options.cache, sets, names, options.folds))
+    print(text)
+    if options.write:
+        replace_table(options.write, text)
 
 
 if __name__ == "__main__":

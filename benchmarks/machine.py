@@ -6,13 +6,14 @@ import os
 import platform
 import shutil
 import subprocess
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 __all__ = ["WEKA_JAR", "facts", "rpart_version", "weka_version"]
 
 WEKA_JAR = Path(os.environ.get("WEKA_JAR", "/usr/share/java/weka.jar"))
 """Where Debian's package puts it."""
+BOOSTERS = ("lightgbm", "xgboost", "catboost", "ydf", "treelite")
 
 
 def rpart_version() -> str | None:
@@ -34,6 +35,13 @@ def weka_version() -> str | None:
     command = ["java", "-cp", str(WEKA_JAR), "weka.core.Version"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8")
     return done.stdout.partition("\n")[0].strip() or None if done.returncode == 0 else None
+
+
+def _version_of(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not here"
 
 
 def _processor() -> str:
@@ -59,6 +67,7 @@ def facts() -> dict[str, str]:
         "treewright": treewright.__version__,
         "scikit-learn": version("scikit-learn"),
         "numpy": version("numpy"),
+        **{name: _version_of(name) for name in BOOSTERS},
         "rpart": rpart_version() or "not here",
         "Weka": weka_version() or "not here",
         "Python": platform.python_version(),

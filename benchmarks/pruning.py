@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import data
+import numpy as np
 from results import Result, at_most, count, duration
 from speed import Settings
 from timing import take_turns
@@ -12,12 +13,16 @@ from timing import take_turns
 from treewright import CARTClassifier
 from treewright.pruning import cost_complexity_path, reduced_error
 
-ROWS = 700_000
+ROWS = 1_200_000
+"""Rows that make some 100 000 leaves."""
 PATH_SHARE = 0.1
 """Most time of the path, as a share of growing the tree."""
 SIZES = (50_000, 100_000, 200_000, 400_000)
 MOST_GROWTH = 12.0
-"""Rows grow eightfold; rows times depth a little more."""
+"""Rows grow eightfold, the tree is the same."""
+DEPTHS = (6, None)
+MOST_PER_LEVEL = 1.5
+"""Time per row and level of its way, deep tree over shallow one."""
 
 
 def path(settings: Settings) -> Iterator[Result]:
@@ -58,5 +63,33 @@ def held_out(settings: Settings) -> Iterator[Result]:
         duration(first),
         last / first,
         MOST_GROWTH,
+        times=times,
+    )
+    yield from _by_depth(X[: sizes[-1]], y[: sizes[-1]], rest, target, settings)
+
+
+def _by_depth(
+    X: np.ndarray, y: np.ndarray, rest: np.ndarray, target: np.ndarray, settings: Settings
+) -> Iterator[Result]:
+    """The same rows down a shallow tree and a deep one."""
+    trees = {
+        str(depth): CARTClassifier(max_depth=depth, n_jobs=settings.n_jobs).fit(X, y).tree_
+        for depth in DEPTHS
+    }
+    calls = {name: (lambda t=tree: reduced_error(t, rest, target)) for name, tree in trees.items()}
+    times = take_turns(calls, settings.repeats)
+    each = {}
+    for name, tree in trees.items():
+        leaves = tree.is_leaf
+        levels = np.average(tree.node_depth[leaves], weights=tree.weight[leaves])
+        each[name] = min(times[name]) / (len(rest) * levels)
+    shallow, deep = each.values()
+    yield at_most(
+        "pruning_reduced_error",
+        "reduced error per row and level of its way, full tree over depth 6",
+        f"{deep * 1e9:.1f} ns",
+        f"{shallow * 1e9:.1f} ns",
+        deep / shallow,
+        MOST_PER_LEVEL,
         times=times,
     )

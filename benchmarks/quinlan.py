@@ -29,7 +29,7 @@ LEAST = 5.0
 
 LEARNERS: dict[str, Callable[[int | None], Any]] = {
     "c45": lambda n_jobs: C45Classifier(variant="j48", n_jobs=n_jobs),
-    "release8": lambda n_jobs: C45Classifier(n_jobs=n_jobs),
+    "release8": lambda n_jobs: C45Classifier(variant="release8", n_jobs=n_jobs),
     "c50": lambda n_jobs: C50Classifier(n_jobs=n_jobs),
 }
 

@@ -15,10 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import boosting
+import boosting_answers
+import exports
 import forests
 import pruning
 import quinlan
 from chaid import chaid
+from explaining import explain
 from footprint import imports, memory
 from footprint import table as encoding
 from forest_quality import quality
@@ -30,6 +33,7 @@ from optimal import optimal
 from results import Result, Skipped, save, table
 from rules import growth as rules
 from speed import Settings, fit_case, iris, predict, scaling
+from timing import use_processor_time
 
 Case = Callable[[Settings], Iterator[Result | Skipped]]
 
@@ -60,11 +64,23 @@ CASES: dict[str, Case] = {
     "forest_quality": quality,
     "boosting": boosting.grow,
     "boosting_small": boosting.small,
-    "boosting_adult": boosting.adult,
-    "boosting_predict": boosting.predict,
+    "boosting_symmetric": boosting.symmetric,
+    "boosting_ydf": boosting.ydf,
+    "boosting_adult": boosting.shared("adult"),
+    "boosting_letter": boosting.shared("letter"),
+    "boosting_sparse": boosting.sparse,
+    "boosting_memory": boosting.memory,
     "boosting_busy": boosting.busy,
+    "boosting_predict": boosting_answers.predict,
+    "boosting_predict_row": boosting_answers.one_row,
+    "boosting_predict_mixed": boosting_answers.mixed,
+    "boosting_predict_symmetric": boosting_answers.symmetric,
+    "export_c_classes": exports.c_row("classes"),
+    "export_c_numbers": exports.c_row("numbers"),
+    "export_onnx": exports.onnx,
     "scaling": scaling,
     "optimal": optimal,
+    "explain": explain,
     "rules": rules("rules"),
     "c50_rules": rules("c50_rules"),
     "pruning_path": pruning.path,
@@ -83,6 +99,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small data, once: does it work?")
     parser.add_argument("--only", nargs="+", choices=CASES, metavar="NAME", help=", ".join(CASES))
     parser.add_argument("--repeats", type=int, help="rounds, of which the best counts (default 3)")
+    parser.add_argument("--shrink", type=int, help="divide the number of rows by this")
+    parser.add_argument("--cpu", action="store_true", help="processor time; use with --n-jobs 1")
     parser.add_argument("--n-jobs", type=int, default=2, help="our threads (default 2)")
     folder = Path(__file__).resolve().parents[1] / "bench-output"
     parser.add_argument("--output-dir", type=Path, default=folder, help="default: bench-output")
@@ -95,8 +113,10 @@ def main(arguments: list[str] | None = None) -> None:
     settings = Settings(
         repeats=options.repeats or (1 if options.quick else 3),
         n_jobs=options.n_jobs,
-        shrink=QUICK if options.quick else 1,
+        shrink=options.shrink or (QUICK if options.quick else 1),
     )
+    if options.cpu:
+        use_processor_time()
     where = facts()
     print(*(f"{name}: {value}" for name, value in where.items()), sep="\n")
     results: list[Result] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,6 +39,30 @@ def shared_dir() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def press_ctrl_c() -> Callable[[float, Callable[[], object]], float]:
+    """Ctrl-C comes `after` seconds of `work`; the answer is how long it went on after that.
+
+    Work that a fast machine finishes before begins again: an interrupt that finds no work would
+    end the whole run of tests.
+    """
+
+    def press(after: float, work: Callable[[], object]) -> float:
+        previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        due = time.perf_counter() + after
+        try:
+            signal.setitimer(signal.ITIMER_REAL, after)
+            while True:
+                work()
+        except KeyboardInterrupt:
+            return time.perf_counter() - due
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+
+    return press
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,44 +1,126 @@
-"""The README says what the program prints, and the examples run."""
+"""Pages say what their code prints, pictures have a script, links lead somewhere, examples run."""
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import matplotlib
 import pytest
 
+import treewright
+from treewright.errors import TreewrightWarning
+
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "docs" / "site")]
+
+import check_site  # noqa: E402
+import documents  # noqa: E402
+import gallery  # noqa: E402
+import reference  # noqa: E402
+
+PAGES = documents.pages()
+DOCUMENTS = [*PAGES, ROOT / "CONTRIBUTING.md"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PUBLIC = [name for names in reference.public_names().values() for name in names]
+MADE = {"contributing.md", "changelog.md", *reference.pages(), *gallery.pages()}
+"""Pages that exist in the built documentation alone."""
 
 
-def run(arguments: list[str], folder: Path) -> str:
-    command = [sys.executable, "-X", "utf8", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
-def test_the_readme_shows_what_its_example_prints(tmp_path):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    code, printed = re.search(r"```python\n(.*?)```\s+```text\n(.*?)```", readme, re.S).groups()
-    assert run(["-c", code], tmp_path) == printed
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if "```" in p.read_text(encoding="utf-8")], ids=name_of
+)
+def test_pages_show_what_their_code_prints(page, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", TreewrightWarning)  # some pages show them
+        found = documents.differences(page, tmp_path)
+    assert not found, "\n".join(map(str, found))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_runs(example, tmp_path):
-    assert run([str(example)], tmp_path)
+    command = [sys.executable, "-X", "utf8", str(example)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_links_and_named_files_exist(document):
-    text = document.read_text(encoding="utf-8")
+    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
     links = [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
-    assert all((document.parent / link).exists() for link in links), links
+    made = {(ROOT / "docs" / page).resolve() for page in MADE}
+    wrong = [
+        link
+        for link in links
+        if not (document.parent / link).exists() and (document.parent / link).resolve() not in made
+    ]
+    assert wrong == []
     # files of the package are named without their way to it
     places = [ROOT, ROOT / "src/treewright"]
     named = re.findall(r"`((?:[\w.]+/)+[\w.]*\.(?:py|hpp|cpp)|(?:[\w.]+/)+)`", text)
     missing = [name for name in named if not any((place / name).exists() for place in places)]
     assert missing == []
+
+
+def test_every_picture_is_in_the_gallery_and_has_a_script():
+    drawn = {path.name for path in (ROOT / "docs/img").glob("*.[sp][vn]g")} - {"icon.svg"}
+    assert drawn == {picture.file for picture in gallery.PICTURES}
+    scripts = {p.script.split()[0] for p in gallery.PICTURES if p.script != gallery.BY_HAND}
+    assert all((ROOT / script).is_file() for script in scripts)
+    for picture in gallery.PICTURES:
+        page = ROOT / "docs" / picture.page
+        assert picture.file in page.read_text(encoding="utf-8"), picture
+
+
+def test_every_learner_page_has_a_picture():
+    pages = [p for p in (ROOT / "docs/learners").glob("*.md") if p.name != "index.md"]
+    assert [p.name for p in pages if "![" not in p.read_text(encoding="utf-8")] == []
+
+
+def test_everybody_can_read_the_built_pages():
+    pytest.importorskip("playwright.sync_api", reason="pages are not tried in a browser")
+    if reason := check_site.missing():
+        pytest.skip(reason)
+    assert check_site.check(looks=[("dark", 400)]) == []
+
+
+LEARNER_PAGES = [p for p in sorted((ROOT / "docs/learners").glob("*.md")) if p.stem != "index"]
+
+
+@pytest.mark.parametrize("page", LEARNER_PAGES, ids=lambda p: p.stem)
+def test_every_learner_page_says_when_to_use_it_and_who_described_it(page):
+    text = page.read_text()
+    for heading in ("When to use", "History", "References"):
+        assert f"\n## {heading}" in text
+    assert re.search(r"comparisons/|\n## Beside ", text), "no comparison with another program"
+    assert re.search(r"\b(19|20)\d\d\b", text), "no reference with its year"
+
+
+OF_OTHERS = ("from_catboost", "from_lightgbm", "from_xgboost")
+"""Examples that need the library whose models they read."""
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example_that_runs(name, monkeypatch, tmp_path):
+    if name in OF_OTHERS:
+        pytest.importorskip(name.removeprefix("from_"))
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("agg")
+    value = getattr(treewright, name)
+    home = importlib.import_module(value.__module__)
+    tests = doctest.DocTestFinder(recurse=False).find(value, name, home)
+    assert tests
+    assert tests[0].examples
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    for test in tests:
+        assert runner.run(test).failed == 0

@@ -54,7 +54,8 @@ LAYERS = (
     ("learners", "mars"),
     ("ensembles",),
     ("treewright",),
-    ("io", "evaluation", "export", "scale"),
+    ("io", "evaluation", "scale"),
+    ("exporting",),
     ("reporting",),
     ("cli",),
 )
@@ -63,7 +64,14 @@ LAYERS = (
 HANDED_ON = {
     ("kernels", "kernels.reference"): "tree_seed, which has no compiled form",
     ("tree", "rules"): "Tree.rule_set",
-    ("estimator", "explain"): "TreeEstimator.trace",
+    ("tree", "reporting"): "Tree.to_html",
+    ("rules", "reporting"): "RuleSet.to_html",
+    ("mars", "reporting"): "to_html of MARS",
+    ("estimator", "reporting"): "to_html of estimators with trees",
+    ("estimator", "explain"): "TreeEstimator.trace, lesson, shap_values",
+    ("explain", "learners"): "surrogate_tree, which fits a CART tree",
+    ("ensembles", "scale"): "fits on sources of blocks",
+    ("estimator", "scale"): "fits on sources of blocks, predictions of collections",
     ("ensembles", "io"): "snapshots of a fit, in the format of model files",
 }
 """What reaches up all the same, from inside a function: methods that another room carries out."""

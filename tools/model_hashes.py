@@ -279,6 +279,25 @@ def ensembles() -> Iterator[tuple[Any, tuple[str, ...]]]:
         yield forest(tw.BaggingRegressor, **parameters), ("hitters", "mixed")
 
 
+def boosters() -> Iterator[tuple[Any, tuple[str, ...]]]:
+    def booster(kind: Any, **parameters: Any) -> Any:
+        return kind(**{"n_estimators": 8, "random_state": 0, "n_jobs": 2, **parameters})
+
+    for kind, names in (
+        (tw.GradientBoostingClassifier, ALL_C),
+        (tw.GradientBoostingRegressor, (*ALL_R, "two")),
+    ):
+        for parameters in (
+            {},
+            {"growth": "depth", "max_bins": 20, "max_features": 1.0},
+            {"growth": "symmetric", "max_depth": 4, "subsample": 0.7},
+            {"sampling": "goss", "subsample": 0.4},
+            {"early_stopping": True, "dropout": 0.2},
+        ):
+            yield booster(kind, **parameters), names
+    yield booster(tw.GradientBoostingRegressor, loss="absolute_error"), ("mixed", "numbers")
+
+
 def digest(*arrays: Any) -> str:
     total = hashlib.sha256()
     for array in arrays:
@@ -311,13 +330,18 @@ def fit(estimator: Any, X: Any, y: Any, weights: Any, folder: Path) -> list[str]
         return [hashlib.sha256(path.read_bytes()).hexdigest()[:16], answers(model, X)]
 
 
-def run() -> dict[str, list[str]]:
+SOURCES = (single_trees, quinlan, tested, ensembles, boosters)
+
+
+def run(only: list[str]) -> dict[str, list[str]]:
     from sklearn.base import clone, is_classifier
 
     classification, regression = tables()
     found: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for source in (single_trees, quinlan, tested, ensembles):
+        for source in SOURCES:
+            if only and source.__name__ not in only:
+                continue
             for estimator, names in source():
                 for name in names:
                     pool = classification if is_classifier(estimator) else regression
@@ -331,15 +355,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path)
     parser.add_argument("--against", type=Path, help="hashes made earlier")
+    parser.add_argument("--only", nargs="*", default=[], choices=[f.__name__ for f in SOURCES])
     arguments = parser.parse_args()
-    found = run()
+    found = run(arguments.only)
     arguments.output.write_text(json.dumps(found, indent=1))
     refused = sum(entry[0] == "refused" for entry in found.values())
     print(f"{len(found) - refused} fits, {refused} refused")
     if arguments.against is None:
         return 0
     old = json.loads(arguments.against.read_text())
-    differing = [label for label in {**old, **found} if old.get(label) != found.get(label)]
+    labels = found if arguments.only else {**old, **found}
+    differing = [label for label in labels if old.get(label) != found.get(label)]
     for label in differing:
         print("differs:", label, old.get(label), found.get(label))
     print(f"{len(differing)} differ")

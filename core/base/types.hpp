@@ -59,6 +59,7 @@ struct QuinlanRules {
   bool zero_gain = false;  // a test that gains nothing may win
   double min_items = 2;    // weight that two branches must have
   double tolerance = 0;    // a later cut or test wins if it is better by more than this
+  double apart = 0;        // values that differ by no more are not cut apart
   bool c50 = false;        // the rules of C5.0, see quinlan/chooser.hpp
   double cases = 0;        // rows of the whole training set; 0: those of the problem
 };

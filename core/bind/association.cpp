@@ -144,7 +144,7 @@ class Associator {
   nb::list held_;
   nb::object held_labels_, held_numbers_;
   std::vector<Column> columns_;
-  Response response_;
+  TestedResponse response_;
   i64 n_rows_ = 0;
   int n_threads_ = 1;
 };

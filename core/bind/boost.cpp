@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "base/arrays.hpp"
@@ -14,8 +15,9 @@
 #include "base/signals.hpp"
 #include "base/team.hpp"
 #include "base/threads.hpp"
-#include "boost/booster.hpp"
-#include "boost/tree_arrays.hpp"
+#include "bind/boost.hpp"
+#include "binned/bundles.hpp"
+#include "binned/distinct.hpp"
 
 namespace treewright {
 namespace {
@@ -28,8 +30,29 @@ std::vector<Column> read_columns(const nb::list& columns) {
   return out;
 }
 
+double ordered_value(const Column& column, i64 row) {
+  if (column.type != ColumnType::code) return column.value(row);
+  const i32 code = column.code(row);
+  return code < 0 ? std::nan("") : code;
+}
+
+// The row that is drawn from part i of n_drawn equal parts of all rows.
+i64 drawn_row(i64 i, i64 n_drawn, i64 n_rows) {
+  if (n_drawn == n_rows) return i;
+  const double place = static_cast<double>(i) + row_chance(0, 0, i);
+  const double size = static_cast<double>(n_rows) / static_cast<double>(n_drawn);
+  return std::min(n_rows - 1, static_cast<i64>(place * size));
+}
+
+// All values of an ordered column where there are at most max_bins; none where there are more.
+std::vector<double> few_values(const Column& column, i64 n_rows, i32 max_bins) {
+  Distinct distinct(max_bins);
+  for (i64 i = 0; i < n_rows && !distinct.are_many(); ++i) distinct.see(ordered_value(column, i));
+  return distinct.are_many() ? std::vector<double>{} : distinct.sorted();
+}
+
 // Edges of ordered columns. Where there are more rows than `most`, as many are looked at, one of
-// each of as many equal parts.
+// each of as many equal parts, unless the values are few.
 nb::list edges_of_columns(const nb::list& arrays, i64 n_rows, std::optional<Vector<double>> weight,
                           i32 max_bins, i64 most, int n_threads) {
   const double* weights = weight ? weight->data() : nullptr;
@@ -42,21 +65,18 @@ nb::list edges_of_columns(const nb::list& arrays, i64 n_rows, std::optional<Vect
     const i64 n = std::min(n_rows, most);
     parallel_for(static_cast<i64>(columns.size()), n_threads, [&](i64 f, int) {
       const Column& column = columns[f];
+      if (n < n_rows) {
+        Summary few{few_values(column, n_rows, max_bins), {}};
+        few.weight.assign(few.value.size(), 1.0);
+        if (!few.value.empty()) {
+          edges[f] = bin_edges(few, max_bins);
+          return;
+        }
+      }
       std::vector<WeighedValue> values(n);
       for (i64 i = 0; i < n; ++i) {
-        const double place = static_cast<double>(i) + row_chance(0, 0, i);
-        const i64 row =
-            n == n_rows
-                ? i
-                : std::min(n_rows - 1, static_cast<i64>(place * (static_cast<double>(n_rows) /
-                                                                 static_cast<double>(n))));
-        values[i].weight = weights ? weights[row] : 1.0;
-        if (column.type == ColumnType::code) {
-          const i32 code = column.code(row);
-          values[i].value = code < 0 ? std::nan("") : code;
-        } else {
-          values[i].value = column.value(row);
-        }
+        const i64 row = drawn_row(i, n, n_rows);
+        values[i] = {ordered_value(column, row), weights ? weights[row] : 1.0};
       }
       edges[f] = bin_edges(summarize(values), max_bins);
     });
@@ -64,6 +84,38 @@ nb::list edges_of_columns(const nb::list& arrays, i64 n_rows, std::optional<Vect
   nb::list out;
   for (std::vector<double>& e : edges) out.append(to_numpy(std::move(e)));
   return out;
+}
+
+// Distinct values of an ordered column, ascending; None where there are more than `most`.
+nb::object distinct_values(const nb::object& array, i64 n_rows, i32 most) {
+  const Column column = read_column(array);
+  if (most > kMostBins) refuse("Distinct values are counted up to 255.");
+  std::vector<double> values;
+  {
+    nb::gil_scoped_release release;
+    Distinct distinct(most);
+    for (i64 i = 0; i < n_rows && !distinct.are_many(); ++i) distinct.see(ordered_value(column, i));
+    if (distinct.are_many())
+      values.push_back(std::nan(""));
+    else
+      values = distinct.sorted();
+  }
+  if (!values.empty() && values[0] != values[0]) return nb::none();
+  return to_numpy(std::move(values));
+}
+
+// Of the rows first, first + 1, … of n_all those that edges are made of, counted from `first`.
+nb::object drawn_rows(i64 first, i64 n, i64 n_all, i64 most) {
+  std::vector<i64> rows;
+  const i64 n_drawn = std::min(n_all, most);
+  const double size = static_cast<double>(n_all) / static_cast<double>(n_drawn);
+  i64 i = std::max<i64>(0, static_cast<i64>(static_cast<double>(first) / size) - 2);
+  for (; i < n_drawn; ++i) {
+    const i64 row = drawn_row(i, n_drawn, n_all);
+    if (row >= first + n) break;
+    if (row >= first) rows.push_back(row - first);
+  }
+  return to_numpy(std::move(rows));
 }
 
 nb::object edges_of_summary(const Vector<double>& value, const Vector<double>& weight,
@@ -74,9 +126,11 @@ nb::object edges_of_summary(const Vector<double>& value, const Vector<double>& w
   return to_numpy(bin_edges(s, max_bins));
 }
 
-struct BinsHandle {
-  std::shared_ptr<const Bins> bins;
-};
+nb::object chances_of_rows(u64 seed, i64 number, i64 first, i64 n) {
+  std::vector<double> chance(n);
+  for (i64 i = 0; i < n; ++i) chance[i] = row_chance(seed, number, first + i);
+  return to_numpy(std::move(chance));
+}
 
 // `maps`: for each column its edges (float64), or the codes of its bins (int32) and their number.
 void make_bins(BinsHandle* self, const nb::list& columns, const nb::list& maps, i64 n_rows,
@@ -111,72 +165,100 @@ void make_bins(BinsHandle* self, const nb::list& columns, const nb::list& maps, 
   new (self) BinsHandle{std::move(bins)};
 }
 
+SparseColumns read_sparse(const Vector<i64>& start, const Vector<i32>& row,
+                          const Vector<double>& value, i64 n_rows) {
+  const SparseColumns out{n_rows, view(start), view(row), view(value)};
+  bool fits = !out.start.empty() && out.start[0] == 0 && out.row.size() == out.value.size() &&
+              out.start.back() == static_cast<i64>(out.row.size());
+  for (std::size_t i = 1; fits && i < out.start.size(); ++i)
+    fits = out.start[i - 1] <= out.start[i];
+  for (const i32 r : out.row) fits = fits && r >= 0 && r < n_rows;
+  if (!fits) refuse("Sparse columns must be the arrays of a CSC matrix.");
+  return out;
+}
+
+nb::list edges_of_sparse(const Vector<i64>& start, const Vector<i32>& row,
+                         const Vector<double>& value, i64 n_rows,
+                         std::optional<Vector<double>> weight, i32 max_bins, int n_threads) {
+  const SparseColumns columns = read_sparse(start, row, value, n_rows);
+  if (weight && static_cast<i64>(weight->size()) != n_rows)
+    refuse("Weights must be one for each row.");
+  const double* weights = weight ? weight->data() : nullptr;
+  std::vector<std::vector<double>> edges(columns.n_features());
+  {
+    nb::gil_scoped_release release;
+    const double total =
+        weights ? std::accumulate(weights, weights + n_rows, 0.0) : static_cast<double>(n_rows);
+    parallel_for(columns.n_features(), n_threads, [&](i64 f, int) {
+      edges[f] = sparse_edges(columns, static_cast<i32>(f), weights, total, max_bins);
+    });
+  }
+  nb::list out;
+  for (std::vector<double>& e : edges) out.append(to_numpy(std::move(e)));
+  return out;
+}
+
+std::vector<BinMap> read_edges(const nb::list& edges, i32 n_features) {
+  std::vector<BinMap> maps;
+  for (const nb::handle item : edges) {
+    const auto each = nb::cast<Vector<double>>(item);
+    BinMap map;
+    map.edges.assign(each.data(), each.data() + each.size());
+    if (map.n_bins() > kMostBins) refuse("A column must have at most 255 bins.");
+    maps.push_back(std::move(map));
+  }
+  if (static_cast<i32>(maps.size()) != n_features) refuse("Bins need edges for each column.");
+  return maps;
+}
+
+// For each feature: column, common bin (−1: alone), first byte, number of bytes.
+nb::object bundle_columns(const Vector<i64>& start, const Vector<i32>& row,
+                          const Vector<double>& value, i64 n_rows, const nb::list& edges) {
+  const SparseColumns columns = read_sparse(start, row, value, n_rows);
+  const std::vector<BinMap> maps = read_edges(edges, columns.n_features());
+  std::vector<i32> out;
+  {
+    nb::gil_scoped_release release;
+    for (const Stored& s : bundle(maps, columns)) {
+      out.insert(out.end(), {s.column, s.common, s.first, s.n_bytes});
+    }
+  }
+  return to_numpy(std::move(out), {maps.size(), std::size_t{4}});
+}
+
+BinsHandle sparse_bins(const Vector<i64>& start, const Vector<i32>& row,
+                       const Vector<double>& value, i64 n_rows, const nb::list& edges,
+                       const Matrix<i32>& stored) {
+  const SparseColumns columns = read_sparse(start, row, value, n_rows);
+  std::vector<BinMap> maps = read_edges(edges, columns.n_features());
+  std::vector<Stored> places;
+  if (stored.shape(0) != maps.size() || stored.shape(1) != 4) refuse("Each column has one place.");
+  for (std::size_t f = 0; f < maps.size(); ++f) {
+    const i32* s = stored.data() + 4 * f;
+    const bool fits = s[0] >= 0 && s[0] < columns.n_features() && s[1] < maps[f].n_bins() &&
+                      s[2] >= 0 && s[3] >= 0 && s[2] + s[3] <= 256;
+    if (!fits) refuse("Places of columns must be those that bundle_columns gave.");
+    places.push_back({s[0], s[1], s[2], s[3]});
+  }
+  nb::gil_scoped_release release;
+  return {std::make_shared<const Bins>(std::move(maps), columns, std::move(places))};
+}
+
 nb::object bins_by_column(const BinsHandle& self) {
   const Bins& bins = *self.bins;
   const u8* from = bins.column(0);
   return to_numpy(
-      std::vector<u8>(from, from + bins.n_rows() * bins.n_features()),
-      {static_cast<std::size_t>(bins.n_features()), static_cast<std::size_t>(bins.n_rows())});
+      std::vector<u8>(from, from + bins.n_rows() * bins.n_columns()),
+      {static_cast<std::size_t>(bins.n_columns()), static_cast<std::size_t>(bins.n_rows())});
 }
 
-template <class T>
-T number(const nb::dict& d, const char* name) {
-  return nb::cast<T>(d[name]);
-}
-
-GrowParams read_growth(const nb::dict& d) {
-  GrowParams p;
-  const auto growth = number<std::string>(d, "growth");
-  p.growth = growth == "leaf"    ? Growth::leaf
-             : growth == "depth" ? Growth::depth
-                                 : Growth::symmetric;
-  p.max_leaves = number<i64>(d, "max_leaves");
-  if (const i64 depth = number<i64>(d, "max_depth")) p.max_depth = static_cast<i32>(depth);
-  p.min_rows = number<i64>(d, "min_rows");
-  p.min_hessian = number<double>(d, "min_hessian");
-  p.l1 = number<double>(d, "l1");
-  p.l2 = number<double>(d, "l2");
-  p.min_gain = number<double>(d, "min_gain");
-  p.max_step = number<double>(d, "max_step");
-  p.nominal_smoothing = number<double>(d, "nominal_smoothing");
-  p.nominal_l2 = number<double>(d, "nominal_l2");
-  p.nominal_max_groups = number<i32>(d, "nominal_max_groups");
-  p.tree_share = number<double>(d, "tree_share");
-  p.level_share = number<double>(d, "level_share");
-  p.node_share = number<double>(d, "node_share");
-  p.monotonic = number<std::vector<i32>>(d, "monotonic");
-  p.interactions = number<std::vector<std::vector<i32>>>(d, "interactions");
-  p.seed = number<u64>(d, "seed");
-  return p;
-}
-
-LossParams read_loss(const nb::dict& d) {
-  static const std::map<std::string, LossKind> kinds{{"squared_error", LossKind::squared},
-                                                     {"absolute_error", LossKind::absolute},
-                                                     {"huber", LossKind::huber},
-                                                     {"quantile", LossKind::quantile},
-                                                     {"poisson", LossKind::poisson},
-                                                     {"gamma", LossKind::gamma},
-                                                     {"tweedie", LossKind::tweedie},
-                                                     {"logistic", LossKind::logistic},
-                                                     {"multinomial", LossKind::multinomial},
-                                                     {"exponential", LossKind::exponential},
-                                                     {"given", LossKind::given}};
-  const auto at = kinds.find(number<std::string>(d, "loss"));
-  if (at == kinds.end()) refuse("Unknown loss.");
-  return {at->second, number<i32>(d, "n_columns"), number<double>(d, "loss_number")};
-}
-
-SamplingParams read_sampling(const nb::dict& d) {
-  const auto kind = number<std::string>(d, "sampling");
-  SamplingParams p;
-  p.kind = kind == "goss"  ? SamplingKind::goss
-           : kind == "mvs" ? SamplingKind::mvs
-                           : SamplingKind::uniform;
-  p.share = number<double>(d, "share");
-  p.top_share = number<double>(d, "top_share");
-  p.seed = number<u64>(d, "seed");
-  return p;
+// Bytes of all rows, as they lie.
+nb::object bins_by_row(const BinsHandle& self) {
+  const Bins& bins = *self.bins;
+  const u8* from = bins.row(0);
+  return to_numpy(
+      std::vector<u8>(from, from + bins.n_rows() * bins.width()),
+      {static_cast<std::size_t>(bins.n_rows()), static_cast<std::size_t>(bins.width())});
 }
 
 using Factor = std::optional<Vector<double>>;
@@ -258,28 +340,8 @@ class PyBooster {
   // The trees grown since they were last taken.
   nb::dict take_trees() {
     const Bins& bins = *booster_.training.bins;
-    TreeArrays a;
-    for (const BinTree& tree : booster_.trees) a.add(tree, bins);
+    nb::dict out = tree_arrays(booster_.trees, bins);
     booster_.trees.clear();
-    const std::size_t n_trees = a.node_offset.size() - 1, n_leaves = a.leaf_value.size();
-    nb::dict out;
-    out["node_offset"] = to_numpy(std::move(a.node_offset));
-    out["n_children"] = to_numpy(std::move(a.n_children));
-    out["feature"] = to_numpy(std::move(a.feature));
-    out["gap_branch"] = to_numpy(std::move(a.gap_branch));
-    out["n_gaps"] = to_numpy(std::move(a.n_gaps));
-    out["gain"] = to_numpy(std::move(a.gain));
-    out["kind"] = to_numpy(std::move(a.kind));
-    out["n_breaks"] = to_numpy(std::move(a.n_breaks));
-    out["n_codes"] = to_numpy(std::move(a.n_codes));
-    out["breaks"] = to_numpy(std::move(a.breaks));
-    out["codes"] = to_numpy(std::move(a.codes));
-    out["branches"] = to_numpy(std::move(a.branches));
-    out["leaf_samples"] = to_numpy(std::move(a.leaf_samples));
-    out["leaf_value"] = to_numpy(std::move(a.leaf_value), {n_leaves, 1});
-    out["leaf_weight"] = to_numpy(std::move(a.leaf_weight));
-    out["importance"] =
-        to_numpy(std::move(a.importance), {n_trees, static_cast<std::size_t>(bins.n_features())});
     return out;
   }
 
@@ -303,9 +365,23 @@ void bind_boost(nb::module_& m) {
         nb::arg("n_threads"));
   m.def("summary_edges", &edges_of_summary, nb::arg("value").noconvert(),
         nb::arg("weight").noconvert(), nb::arg("max_bins"));
+  m.def("sparse_edges", &edges_of_sparse, nb::arg("start").noconvert(), nb::arg("row").noconvert(),
+        nb::arg("value").noconvert(), nb::arg("n_rows"), nb::arg("weight").noconvert().none(),
+        nb::arg("max_bins"), nb::arg("n_threads"));
+  m.def("bundle_columns", &bundle_columns, nb::arg("start").noconvert(), nb::arg("row").noconvert(),
+        nb::arg("value").noconvert(), nb::arg("n_rows"), nb::arg("edges"));
+  m.def("sparse_bins", &sparse_bins, nb::arg("start").noconvert(), nb::arg("row").noconvert(),
+        nb::arg("value").noconvert(), nb::arg("n_rows"), nb::arg("edges"),
+        nb::arg("stored").noconvert());
+  m.def("distinct_values", &distinct_values, nb::arg("column"), nb::arg("n_rows"), nb::arg("most"));
+  m.def("drawn_rows", &drawn_rows, nb::arg("first"), nb::arg("n"), nb::arg("n_all"),
+        nb::arg("most"));
+  m.def("row_chances", &chances_of_rows, nb::arg("seed"), nb::arg("number"), nb::arg("first"),
+        nb::arg("n"));
   nb::class_<BinsHandle>(m, "Bins")
       .def("__init__", &make_bins, nb::arg("columns"), nb::arg("maps"), nb::arg("n_rows"),
            nb::arg("n_threads"))
+      .def("by_row", &bins_by_row)
       .def("by_column", &bins_by_column);
   nb::class_<PyBooster>(m, "Booster")
       .def(nb::init<const BinsHandle&, const nb::dict&, const Matrix<double>&, const Count&,

@@ -26,6 +26,8 @@ class RegrownNodes {
     for (i64 i = 0; i < n; ++i) splits_.push(tree.splits, i);
     gap_branch_.insert(gap_branch_.end(), tree.gap_branch.begin(), tree.gap_branch.end());
     n_gaps_.insert(n_gaps_.end(), tree.n_gaps.begin(), tree.n_gaps.end());
+    for (const Stop reason : tree.stopped) stopped_.push_back(static_cast<u8>(reason));
+    p_value_.insert(p_value_.end(), tree.p_value.begin(), tree.p_value.end());
     return {std::move(tree.first_child), std::move(tree.n_children),
             with_gaps(tree.splits, tree.gap_branch)};
   }
@@ -35,12 +37,16 @@ class RegrownNodes {
     d["splits"] = splits_dict(std::move(splits_));
     d["default"] = to_numpy(std::move(gap_branch_));
     d["n_gaps"] = to_numpy(std::move(n_gaps_));
+    d["stopped"] = to_numpy(std::move(stopped_));
+    d["p_value"] = to_numpy(std::move(p_value_));
     return d;
   }
 
  private:
   FlatSplits splits_;
   std::vector<i32> gap_branch_, n_gaps_;
+  std::vector<u8> stopped_;
+  std::vector<double> p_value_;
 };
 
 ErrorRules read_rules(const nb::dict& d) {
@@ -125,7 +131,7 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Flat<i32>
 
 nb::object weakest_mask(Flat<i32> first, Flat<i32> count, Flat<double> errors,
                         nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu> empty,
-                        double cases) {
+                        double cases, double start) {
   const std::vector<i32> first_child(first.data(), first.data() + first.shape(0));
   const std::vector<i32> n_children(count.data(), count.data() + count.shape(0));
   const std::vector<double> own(errors.data(), errors.data() + errors.shape(0));
@@ -133,7 +139,7 @@ nb::object weakest_mask(Flat<i32> first, Flat<i32> count, Flat<double> errors,
   std::vector<u8> mask;
   {
     nb::gil_scoped_release release;
-    mask = weakest_links(first_child, n_children, own, is_empty, cases);
+    mask = weakest_links(first_child, n_children, own, is_empty, cases, start);
   }
   return to_numpy(std::move(mask)).attr("view")("bool");
 }
@@ -157,7 +163,7 @@ void bind_error_based(nb::module_& m) {
         "weight"_a.none(), "n_classes"_a, "rules"_a, "growth"_a.none(),
         "Prune by expected errors.");
   m.def("weakest_links", &weakest_mask, "first_child"_a.noconvert(), "n_children"_a.noconvert(),
-        "errors"_a.noconvert(), "is_empty"_a.noconvert(), "cases"_a,
+        "errors"_a.noconvert(), "is_empty"_a.noconvert(), "cases"_a, "start"_a,
         "Nodes that C5.0's global pruning makes leaves.");
   m.def("collapsible", &collapse_mask, "first_child"_a.noconvert(), "n_children"_a.noconvert(),
         "errors"_a.noconvert(), "epsilon"_a,

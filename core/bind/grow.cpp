@@ -104,6 +104,7 @@ QuinlanRules quinlan_rules(const nb::dict& d) {
   rules.zero_gain = get<bool>(d, "zero_gain");
   rules.min_items = get<double>(d, "min_items");
   rules.tolerance = get<double>(d, "tolerance");
+  rules.apart = get<double>(d, "apart");
   rules.c50 = get<bool>(d, "c50");
   rules.cases = get<double>(d, "cases");
   return rules;
@@ -197,6 +198,11 @@ nb::dict tree_dict(FlatTree t, std::size_t width) {
   d["gain"] = to_numpy(std::move(t.gain));
   d["n_gaps"] = to_numpy(std::move(t.n_gaps));
   d["python_id"] = to_numpy(std::move(t.python_id));
+  std::vector<u8> stopped(t.stopped.size());
+  std::transform(t.stopped.begin(), t.stopped.end(), stopped.begin(),
+                 [](Stop reason) { return static_cast<u8>(reason); });
+  d["stopped"] = to_numpy(std::move(stopped));
+  d["p_value"] = to_numpy(std::move(t.p_value));
   return d;
 }
 

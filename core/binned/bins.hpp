@@ -1,34 +1,19 @@
 // Columns cut into bins of one byte: made once, and read by every tree that is grown from them.
 //
 // A feature has at most 255 bins of values, numbered in order, and one more for gaps behind them.
-// Bins know nothing of the response. Edges come from summaries (values with their weights) that can
-// be merged, so that blocks of rows, or machines, agree on them.
+// Features that are 0 nearly everywhere may share a stored column (bundles.hpp), so that the byte
+// of a row is that of a column; all others have a column of their own, whose bytes are their bins.
+// Bins know nothing of the response.
 //
 // Twin: treewright.kernels.reference.binned.
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "base/types.hpp"
+#include "binned/bin_bytes.hpp"
 
 namespace treewright {
-
-// Distinct values of a column, ascending, with their weights.
-struct Summary {
-  std::vector<double> value, weight;
-};
-
-struct WeighedValue {
-  double value, weight;
-};
-
-Summary summarize(std::vector<WeighedValue>& values);  // sorts them; gaps (NaN) are left out
-Summary merge(const Summary& a, const Summary& b);
-
-// Edges between at most max_bins bins: halfway between all neighbours where there are few values,
-// else so that bins have about the same weight. A value is in the first bin whose edge it does not
-// exceed.
-std::vector<double> bin_edges(const Summary& summary, i32 max_bins);
 
 // How one column becomes bins.
 struct BinMap {
@@ -42,35 +27,62 @@ struct BinMap {
   }
 };
 
-// Most bins of values; a byte then has room for that of gaps.
-constexpr i32 kMostBins = 255;
+// Where a feature's bins are stored.
+struct Stored {
+  i32 column = 0;
+  i32 common = -1;  // of a shared column: the bin that bytes of other features stand for
+  i32 first = 0;    // byte of the first of its other bins
+  i32 n_bytes = 0;  // how many it has
+
+  bool is_shared() const { return common >= 0; }
+
+  // Bin of a byte of the column.
+  i32 bin(i32 byte) const {
+    if (!is_shared()) return byte;
+    const i32 at = byte - first;
+    if (at < 0 || at >= n_bytes) return common;
+    return at < common ? at : at + 1;
+  }
+};
+
+// Values of a column by row, where most rows have 0 (scipy's CSC).
+struct SparseColumns {
+  i64 n_rows = 0;
+  std::span<const i64> start;  // of each column, and the end
+  std::span<const i32> row;
+  std::span<const double> value;
+
+  i32 n_features() const { return static_cast<i32>(start.size()) - 1; }
+};
 
 class Bins {
  public:
   Bins(std::vector<BinMap> maps, const std::vector<Column>& columns, i64 n_rows, int n_threads);
+  Bins(std::vector<BinMap> maps, const SparseColumns& columns, std::vector<Stored> stored);
 
-  i64 n_rows() const { return n_rows_; }
+  i64 n_rows() const { return bytes_.n_rows(); }
   i32 n_features() const { return static_cast<i32>(maps_.size()); }
   const BinMap& map(i32 feature) const { return maps_[feature]; }
   i32 gap_bin(i32 feature) const { return maps_[feature].n_bins(); }
 
-  // Place of a feature's first bin in a histogram, and of all bins.
-  i32 offset(i32 feature) const { return offset_[feature]; }
+  const Stored& stored(i32 feature) const { return stored_[feature]; }
+  i32 n_columns() const { return static_cast<i32>(offset_.size()) - 1; }
+
+  // Place of a column's first byte in a histogram, and of all bytes.
+  i32 offset(i32 column) const { return offset_[column]; }
   const i32* offsets() const { return offset_.data(); }
   i32 n_places() const { return offset_.back(); }
+  i32 n_bytes(i32 column) const { return offset_[column + 1] - offset_[column]; }
 
-  i64 width() const { return width_; }  // bytes of a row
-  const u8* row(i64 row) const { return by_row_ + row * width_; }
-  const u8* column(i32 feature) const { return by_column_.data() + feature * n_rows_; }
+  i64 width() const { return bytes_.width(); }  // bytes of a row
+  const u8* row(i64 row) const { return bytes_.row(row); }
+  const u8* column(i32 column) const { return bytes_.column(column); }
 
  private:
-  void fill(const std::vector<Column>& columns, i64 first, i64 last);
-
   std::vector<BinMap> maps_;
-  i64 n_rows_, width_;
+  std::vector<Stored> stored_;
   std::vector<i32> offset_{0};
-  std::vector<u8> memory_, by_column_;
-  u8* by_row_ = nullptr;  // on a line of the cache
+  BinBytes bytes_;
 };
 
 }  // namespace treewright

@@ -57,37 +57,6 @@ void sort_keys(std::vector<i32>& keys, std::vector<u64>& items, std::vector<u64>
   }
 }
 
-// How many of n sorted keys are in the first b bins: the fewer in a bin, the closer it is to either
-// end. Bins of equal size would leave no cuts in the tails, where those of rare classes are.
-std::size_t keys_in_bins(std::size_t n, u64 b) {
-  const u64 below = b * b, above = (kMaxBins - b) * (kMaxBins - b);
-  return std::max<std::size_t>(n * below / (below + above), 1);
-}
-
-// Ends of at most kMaxBins bins, from sorted keys; perhaps one per value.
-std::vector<i32> bin_ends(const std::vector<i32>& sorted, bool& are_values) {
-  std::vector<i32> distinct;
-  for (const i32 key : sorted) {
-    if (distinct.empty() || distinct.back() != key) distinct.push_back(key);
-    if (distinct.size() > kMaxBins) break;
-  }
-  std::vector<i32> ends;
-  are_values = distinct.size() <= kMaxBins;
-  if (are_values) {
-    ends = distinct;
-  } else {
-    for (u32 b = 1; b < kMaxBins; ++b) {
-      const i32 end = sorted[keys_in_bins(sorted.size(), b) - 1];
-      if (ends.empty() || ends.back() < end) ends.push_back(end);
-    }
-    if (ends.back() < sorted.back()) ends.push_back(sorted.back());
-  }
-  if (ends.empty()) ends.push_back(0);
-  // Whatever lies above the sample belongs to the last bin.
-  if (!are_values) ends.back() = kGapKey - 1;
-  return ends;
-}
-
 void make_binary(RowFeature& feature, const FewValues& two) {
   const auto [low, high] = std::minmax(two.value[0], two.value[1]);
   feature.is_binary = true;
@@ -107,35 +76,6 @@ void make_binary(RowFeature& feature, const FewValues& two) {
       break;  // not before it is known that there are more values
   }
 }
-
-// The bin of a key: how many ends lie below it, by a search without branches.
-struct BinSearch {
-  i32 ends[256];
-  std::vector<u8> of_whole;  // of whole numbers at once
-
-  explicit BinSearch(const RowFeature& feature) {
-    std::fill(std::begin(ends), std::end(ends), kGapKey);
-    std::copy(feature.bin_end.begin(), feature.bin_end.end() - 1, ends);
-    if (feature.kind != Keys::whole) return;
-    of_whole.resize(65536);
-    for (i32 key = -32768, bin = 0; key < 32768; ++key) {
-      while (ends[bin] < key) ++bin;
-      of_whole[key + 32768] = static_cast<u8>(bin);
-    }
-  }
-  void run(const i32* keys, i64 count, u8* bins) const {
-    for (i64 i = 0; !of_whole.empty() && i < count; ++i) bins[i] = of_whole[keys[i] + 32768];
-    if (!of_whole.empty()) return;
-    for (i64 i = 0; i < count; ++i) {
-      const i32 key = keys[i];
-      u32 at = 0;
-      for (u32 step = 128; step; step /= 2) {
-        at += step & -static_cast<u32>(ends[at + step - 1] < key);
-      }
-      bins[i] = static_cast<u8>(at);
-    }
-  }
-};
 
 }  // namespace
 
@@ -168,7 +108,7 @@ RowMatrix::RowMatrix(const std::vector<Column>& table, const std::vector<i32>& c
 }
 
 void RowMatrix::allocate() {
-  const i64 w = bin_step_ = width();
+  const i64 w = width();
   bit_step_ = (n_binary() + 63) / 64;
   auto reserve = [&](Memory& memory, i64 bytes_per_row) {
     memory = Memory(static_cast<std::size_t>(n_rows_ * bytes_per_row));
@@ -179,8 +119,7 @@ void RowMatrix::allocate() {
   } else {
     keys_ = static_cast<i32*>(reserve(key_memory_, w * static_cast<i64>(sizeof(i32))));
   }
-  bins_ = static_cast<u8*>(reserve(bin_memory_, bin_step_));
-  columns_ = static_cast<u8*>(reserve(column_memory_, w));
+  bins_ = BinBytes(n_rows_, w);
   if (bit_step_) {
     bits_ = static_cast<u64*>(reserve(bit_memory_, bit_step_ * static_cast<i64>(sizeof(u64))));
   }
@@ -313,7 +252,10 @@ void RowMatrix::make_bins(const std::vector<Column>& table, int n_threads) {
     }
     std::erase(b.keys, kGapKey);
     sort_keys(b.keys, b.items, b.other);
-    feature.bin_end = bin_ends(b.keys, feature.bins_are_values);
+    feature.bin_end = tail_fine_ends(b.keys, kMostBins, feature.bins_are_values);
+    if (feature.bin_end.empty()) feature.bin_end.push_back(0);
+    // Whatever lies above the sample belongs to the last bin.
+    if (!feature.bins_are_values) feature.bin_end.back() = kGapKey - 1;
   });
 }
 
@@ -358,7 +300,9 @@ void RowMatrix::fill(const std::vector<Column>& table, const AdjacentColumns& ad
     features[f].bin_end.back() = kGapKey - 1;
   }
   std::vector<std::vector<u8>> others(std::max(1, n_threads), std::vector<u8>(w, 0));
-  const std::vector<BinSearch> search(features.begin(), features.begin() + w);
+  std::vector<BinSearch<i32>> search;
+  for (i32 f = 0; f < w; ++f)
+    search.emplace_back(std::span(features[f].bin_end).first(features[f].n_bins() - 1));
   const AdjacentBits adjacent_bits(table, adjacent, {features.data() + w, features.size() - w});
   parallel_for((n_rows_ + kTile - 1) / kTile, n_threads, [&](i64 tile, int t) {
     const i64 start = tile * kTile, count = std::min(n_rows_ - start, kTile);
@@ -378,13 +322,12 @@ void RowMatrix::fill(const std::vector<Column>& table, const AdjacentColumns& ad
           for (i64 i = 0; i < count; ++i) keys_[(start + i) * w + f] = keys[i];
         }
       }
-      u8* bins = columns_ + f * n_rows_ + start;
+      u8* bins = bins_.column(f) + start;
       search[f].run(keys, count, bins);
       if (features[f].has_gaps) {
-        const u8 gap_bin = static_cast<u8>(features[f].n_bins());
-        for (i64 i = 0; i < count; ++i) bins[i] = keys[i] == kGapKey ? gap_bin : bins[i];
+        search[f].mark_gaps(keys, count, static_cast<u8>(features[f].n_bins()), bins);
       }
-      for (i64 i = 0; i < count; ++i) bins_[(start + i) * bin_step_ + f] = bins[i];
+      bins_.spread(f, start, count);
       bool other = false;
       for (i64 i = 0; !values[f].empty() && i < count; ++i) other |= values[f][bins[i]] != keys[i];
       others[t][f] |= other;

@@ -19,12 +19,12 @@
 #include "base/sort.hpp"
 #include "base/types.hpp"
 #include "binned/adjacent_columns.hpp"
+#include "binned/bin_bytes.hpp"
 #include "data/block.hpp"
 
 namespace treewright {
 
 constexpr i32 kGapKey = std::numeric_limits<i32>::max();
-constexpr u32 kMaxBins = 255;
 
 // Bits of a float as an integer of the same order; one zero.
 inline i32 float_key(float x) {
@@ -85,8 +85,8 @@ class RowMatrix {
   const i32* keys(i64 row) const { return keys_ + row * width(); }
   bool has_short_keys() const { return are_short_; }
   RowCells cells() const {
-    return {keys_,     short_keys_, bins_,   columns_, width(),
-            bin_step_, n_rows_,     nullptr, bits_,    bit_step_};
+    return {keys_,         short_keys_, bins_.row(0), bins_.column(0), width(),
+            bins_.width(), n_rows_,     nullptr,      bits_,           bit_step_};
   }
   // The key of an instance of any feature.
   i32 key(const RowCells& cells, i64 id, i32 slot) const {
@@ -105,13 +105,13 @@ class RowMatrix {
   void fill(const std::vector<Column>& table, const AdjacentColumns& adjacent, int n_threads);
   void fill_bits(const std::vector<Column>& table, i64 start, i64 count);
 
-  i64 n_rows_, bin_step_ = 0, bit_step_ = 0;
+  i64 n_rows_, bit_step_ = 0;
   i32 n_keyed_ = 0;
   bool are_short_ = true;  // all keys
-  Memory key_memory_, bin_memory_, column_memory_, bit_memory_;
+  Memory key_memory_, bit_memory_;
   i32* keys_ = nullptr;        // or
   i16* short_keys_ = nullptr;  // where they are enough
-  u8 *bins_ = nullptr, *columns_ = nullptr;
+  BinBytes bins_;
   u64* bits_ = nullptr;
 };
 

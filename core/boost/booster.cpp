@@ -10,6 +10,7 @@
 #include "base/threads.hpp"
 #include "boost/grower.hpp"
 #include "boost/percentile.hpp"
+#include "boost/slopes.hpp"
 
 namespace treewright::boost {
 namespace {
@@ -25,26 +26,19 @@ void each_block(i64 n_rows, int n_threads, Body&& body) {
   });
 }
 
-// The power of two that a number does not exceed.
-int power_above(double v) {
-  int power = 0;
-  const double part = std::frexp(v, &power);
-  return v > 0 ? std::max(power - (part == 0.5), -200) : -200;
-}
-
-// Leaf of a row in a tree of bins.
-inline i32 leaf_of(const BinTree& tree, const u8* row) {
+// Leaf of a row of bytes.
+inline i32 stored_leaf(const BinTree& tree, const u8* row) {
   i32 at = 0;
   while (tree.nodes[at].left >= 0) {
     const BinSplit& split = tree.splits[tree.nodes[at].split];
-    at = tree.nodes[at].left + !split.left.has(row[split.feature]);
+    at = tree.nodes[at].left + !split.left_bytes.has(row[split.column]);
   }
   return at;
 }
 
 void add_tree(const BinTree& tree, const Bins& bins, double* score, int n_threads) {
   each_block(bins.n_rows(), n_threads, [&](i64, i64 first, i64 last) {
-    for (i64 i = first; i < last; ++i) score[i] += tree.nodes[leaf_of(tree, bins.row(i))].value;
+    for (i64 i = first; i < last; ++i) score[i] += tree.nodes[stored_leaf(tree, bins.row(i))].value;
   });
 }
 
@@ -56,6 +50,7 @@ struct Booster::Hand {
       : grower(bins, params, n_threads) {}
   Grower<Sum> grower;
   std::vector<Sum> sums;
+  std::vector<PackedRow> packed;  // instead, where units are coarse
 };
 
 Booster::Booster(Judged training_rows, GrowParams grow, LossParams loss, SamplingParams sampling,
@@ -67,14 +62,15 @@ Booster::Booster(Judged training_rows, GrowParams grow, LossParams loss, Samplin
       n_threads_(n_threads),
       n_counted_(training.n_rows()),
       delta_(loss.n_columns, 0.0),
-      powers_(loss.n_columns) {
+      scales_(loss.n_columns) {
   if (!training.count.empty()) {
     n_counted_ = std::accumulate(training.count.begin(), training.count.end(), i64{0});
   }
   if (!training.factor.empty()) {
     const double most = *std::max_element(training.factor.begin(), training.factor.end());
-    factor_unit_ = std::ldexp(1.0, power_above(most) - std::min(50, 62 - Units::bits(n_counted_)));
+    factor_unit_ = factor_unit(most, n_counted_);
   }
+  loss_unit_ = unit_at_start();
 }
 
 Booster::~Booster() = default;
@@ -119,8 +115,8 @@ void Booster::grow_all(const RoundParams& params, Callable<void()> poll) {
 template <class Sum>
 void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand, int n_threads,
                           Callable<void()> poll) {
-  fill(params, column, hand.sums, n_threads);
-  Units units = units_of<Sum>(column);
+  const i64 number = params.number * loss_.n_columns + column;
+  Units units = fill(params, column, hand, n_threads);
   RowSample sample;
   if (sampling_.is_on()) {
     std::vector<double> size;
@@ -132,24 +128,26 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
                                                        : std::hypot(m.gradient, m.hessian);
       }
     }
-    sample =
-        draw_rows(sampling_, params.number * loss_.n_columns + column, training.n_rows(), size);
+    sample = draw_rows(sampling_, number, training.n_rows(), size);
     if (!sample.factor.empty()) {
       const double most = *std::max_element(sample.factor.begin(), sample.factor.end());
-      const Units wider(n_counted_, powers_[column].gradient + power_above(most),
-                        powers_[column].hessian + power_above(most), 1, false);
+      Scale scale = scales_[column];
+      scale.gradient += Scale::power_above(most);
+      scale.hessian += Scale::power_above(most);
+      const Units wider(n_counted_, scale, 1, false, 0);
       for (std::size_t i = 0; i < sample.rows.size(); ++i) {
-        const Moments m = units.read(hand.sums[sample.rows[i]]);
+        const u32 row = sample.rows[i];
+        const Moments m = units.read(hand.sums[row]);
         const double each = sample.factor[i] / static_cast<double>(m.n_rows);
-        wider.pack(m.gradient * each, m.hessian * each, m.n_rows, hand.sums[sample.rows[i]]);
+        wider.pack(m.gradient * each, m.hessian * each, m.n_rows, row, hand.sums[row]);
       }
       units = wider;
     }
   }
-  const i64 number = params.number * loss_.n_columns + column;
-  BinTree tree =
-      hand.grower.grow(hand.sums.data(), units, sampling_.is_on() ? &sample.rows : nullptr,
-                       child_path(grow_.seed, static_cast<i32>(number)), poll);
+  RowSums<Sum> sums{hand.sums.data(), nullptr, units.row_bits()};
+  if (units.is_coarse()) sums.packed = hand.packed.data();
+  BinTree tree = hand.grower.grow(sums, units, sampling_.is_on() ? &sample.rows : nullptr,
+                                  child_path(grow_.seed, static_cast<i32>(number)), poll);
   renew(hand.grower, column, tree, n_threads);
   for (i64 i = 0; i < hand.grower.n_leaves(); ++i) {
     const auto [node, rows] = hand.grower.leaf(i);
@@ -161,105 +159,101 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
 }
 
 template <class Sum>
-Units Booster::units_of(i32 column) const {
-  return Units(n_counted_, powers_[column].gradient, powers_[column].hessian, 1.0,
-               std::is_same_v<Sum, NarrowSum>);
-}
-
-template <class Sum>
-void Booster::fill(const RoundParams& params, i32 column, std::vector<Sum>& sums, int n_threads) {
+Units Booster::fill(const RoundParams& params, i32 column, Hand<Sum>& hand, int n_threads) {
   const i64 n = training.n_rows(), start = column * n;
   const double* score = training.score.data() + start;
   const double a = loss_.kind == LossKind::huber ? delta_[column] : loss_.number;
-  if (loss_.kind == LossKind::given) {
-    fill_with(column, sums, n_threads, [&](i64 i) {
-      const double w = training.factor_of(i);
-      return Slope{params.gradient[start + i] * w, params.hessian[start + i] * w};
-    });
-  } else if (loss_.kind == LossKind::multinomial) {
-    const float* p = probability_.data() + start;
-    fill_with(column, sums, n_threads, [&](i64 i) {
-      const Slope slope = class_slope(p[i], training.y[i] == column);
-      const double w = training.factor_of(i);
-      return Slope{slope.gradient * w, slope.hessian * w};
-    });
-  } else {
-    const double* y = training.y.data() + start;
-    with_loss(loss_.kind, [&](auto loss) {
-      using Loss = decltype(loss);
-      if (training.factor.empty()) {
-        fill_with(column, sums, n_threads, [&](i64 i) { return Loss::slope(score[i], y[i], a); });
-      } else {
-        fill_with(column, sums, n_threads, [&](i64 i) {
-          const Slope slope = Loss::slope(score[i], y[i], a);
-          return Slope{slope.gradient * training.factor[i], slope.hessian * training.factor[i]};
-        });
+  const u64 key =
+      child_path(grow_.seed, static_cast<i32>(params.number * loss_.n_columns + column));
+  // From the slope of a row to those of several.
+  auto each = [&](auto&& slope_of) {
+    return fill_with(column, hand, key, n_threads, [&](i64 first, i64 m, double* g, double* h) {
+      for (i64 i = 0; i < m; ++i) {
+        const Slope slope = slope_of(first + i);
+        g[i] = slope.gradient, h[i] = slope.hessian;
       }
+    });
+  };
+  if (loss_.kind == LossKind::given) {
+    return each([&](i64 i) {
+      return Slope{params.gradient[start + i], std::max(params.hessian[start + i], 0.0)};
     });
   }
+  if (loss_.kind == LossKind::multinomial) {
+    const float* p = probability_.data() + start;
+    return each([&](i64 i) { return class_slope(p[i], training.y[i] == column); });
+  }
+  const double* y = training.y.data() + start;
+  if (loss_.kind == LossKind::logistic) {
+    return fill_with(column, hand, key, n_threads, [&](i64 first, i64 m, double* g, double* h) {
+      logistic_slopes(score + first, y + first, m, g, h);
+    });
+  }
+  std::optional<Units> units;
+  with_loss(loss_.kind, [&](auto loss) {
+    units = each([&](i64 i) { return decltype(loss)::slope(score[i], y[i], a); });
+  });
+  return *units;
 }
 
-// One pass where the powers of the last round do; where a slope exceeds them, a second one.
-template <class Sum, class SlopeOf>
-void Booster::fill_with(i32 column, std::vector<Sum>& sums, int n_threads, SlopeOf&& slope_of) {
+// One pass where slopes have the scale of the last round; otherwise another.
+template <class Sum, class Slopes>
+Units Booster::fill_with(i32 column, Hand<Sum>& hand, u64 key, int n_threads, Slopes&& slopes_of) {
+  constexpr i64 kStrip = 256;  // rows whose slopes are made at once
+  constexpr bool is_narrow = std::is_same_v<Sum, NarrowSum>;
   const i64 n = training.n_rows();
-  sums.resize(n);
-  std::vector<double> most_gradient(n_blocks(n)), most_hessian(n_blocks(n));
+  const bool may_be_coarse = !is_narrow && training.count.empty() && training.factor.empty() &&
+                             !sampling_.has_factors() && n >= kCoarseRows;
+  Scale& scale = scales_[column];
+  std::vector<SlopeRange> ranges(n_blocks(n));
   for (;;) {
-    const Units units = units_of<Sum>(column);
-    const double gradient_limit = std::ldexp(1.0, powers_[column].gradient);
-    const double hessian_limit = std::ldexp(1.0, powers_[column].hessian);
+    const Units units(n_counted_, scale, 1.0, is_narrow, key);
+    if (scale.is_coarse) {
+      hand.packed.resize(n);
+    } else {
+      hand.sums.resize(n);
+    }
     each_block(n, n_threads, [&](i64 block, i64 first, i64 last) {
-      double g = 0, h = 0;
-      for (i64 i = first; i < last; ++i) {
-        const Slope slope = slope_of(i);
-        g = std::max(g, std::abs(slope.gradient));
-        h = std::max(h, slope.hessian);
-        units.pack(std::clamp(slope.gradient, -gradient_limit, gradient_limit),
-                   std::clamp(slope.hessian, 0.0, hessian_limit), training.count_of(i), sums[i]);
+      double g[kStrip], h[kStrip];
+      SlopeRange range;
+      for (i64 start = first; start < last; start += kStrip) {
+        const i64 m = std::min(kStrip, last - start);
+        slopes_of(start, m, g, h);
+        for (i64 i = 0; !training.factor.empty() && i < m; ++i) {
+          g[i] *= training.factor[start + i], h[i] *= training.factor[start + i];
+        }
+        range.add(bound_slopes(scale, m, g, h));
+        if (scale.is_coarse) {
+          pack_rows(units, g, h, start, m, hand.packed.data() + start);
+        } else {
+          for (i64 i = 0; i < m; ++i) {
+            const i64 row = start + i;
+            units.pack(g[i], h[i], training.count_of(row), static_cast<u32>(row), hand.sums[row]);
+          }
+        }
       }
-      most_gradient[block] = g;
-      most_hessian[block] = h;
+      ranges[block] = range;
     });
-    const int gradient = power_above(*std::max_element(most_gradient.begin(), most_gradient.end()));
-    const int hessian = power_above(*std::max_element(most_hessian.begin(), most_hessian.end()));
-    Powers& known = powers_[column];
-    const bool fits = gradient <= known.gradient && hessian <= known.hessian;
-    // Powers that fall are followed only from afar: a second pass costs more than a few bits.
-    if (fits && gradient > known.gradient - 8 && hessian > known.hessian - 8) return;
-    if (fits && gradient == -200) return;
-    known = {gradient, hessian};
+    SlopeRange range;
+    for (const SlopeRange& part : ranges) range.add(part);
+    const Scale found = range.scale(scale, n, may_be_coarse);
+    if (found == scale) return units;
+    scale = found;
   }
 }
 
 void Booster::class_probabilities() {
-  const i64 n = training.n_rows(), n_columns = loss_.n_columns;
-  probability_.resize(n * n_columns);
-  const double* score = training.score.data();
+  const i64 n = training.n_rows();
+  probability_.resize(n * loss_.n_columns);
   each_block(n, n_threads_, [&](i64, i64 first, i64 last) {
-    const i64 count = last - first;
-    std::vector<double> most(count, -kInf), total(count, 0.0);
-    for (i64 k = 0; k < n_columns; ++k) {
-      for (i64 i = 0; i < count; ++i) most[i] = std::max(most[i], score[k * n + first + i]);
-    }
-    for (i64 k = 0; k < n_columns; ++k) {
-      for (i64 i = 0; i < count; ++i) {
-        const double e = quick_exp(score[k * n + first + i] - most[i]);
-        total[i] += e;
-        probability_[k * n + first + i] = static_cast<float>(e);
-      }
-    }
-    for (i64 k = 0; k < n_columns; ++k) {
-      for (i64 i = 0; i < count; ++i) {
-        probability_[k * n + first + i] =
-            static_cast<float>(probability_[k * n + first + i] / total[i]);
-      }
-    }
+    boost::class_probabilities(training.score.data(), n, loss_.n_columns, first, last,
+                               probability_.data());
   });
 }
 
 // Summed as integers: the order of rows does not matter.
 double Booster::weight_of(std::span<const u32> rows) const {
+  if (training.count.empty() && training.factor.empty()) return static_cast<double>(rows.size());
   i64 total = 0;
   for (const u32 row : rows) {
     total += training.count_of(row) * std::llrint(training.factor_of(row) / factor_unit_);
@@ -315,45 +309,95 @@ void Booster::follow(const Grower<Sum>& grower, const BinTree& tree, i32 column,
   }
 }
 
-double Booster::loss(const Judged& rows) const {
+namespace {
+
+// Losses of many rows at once.
+struct LogisticLosses {
+  const double *score, *y;
+  double operator()(i64 row) const { return Logistic::loss(score[row], y[row], 0); }
+  void fill(i64 first, i64 n, double* loss) const {
+    logistic_losses(score + first, y + first, n, loss);
+  }
+};
+
+}  // namespace
+
+template <class OfRow>
+LossSum Booster::sum_losses(const Judged& rows, OfRow&& of_row) const {
   const i64 n = rows.n_rows();
-  std::vector<double> parts(n_blocks(n)), weights(n_blocks(n));
-  const i32 n_columns = loss_.n_columns;
-  auto sum_up = [&](auto&& of_row) {
-    each_block(n, n_threads_, [&](i64 block, i64 first, i64 last) {
-      double sum = 0, weight = 0, each[256];
-      const bool is_plain = rows.factor.empty() && rows.count.empty();
-      for (i64 start = first; start < last; start += 256) {
-        const i64 n_each = std::min<i64>(256, last - start);
-        for (i64 i = 0; i < n_each; ++i) each[i] = of_row(start + i);  // many at once
-        for (i64 i = 0; i < n_each; ++i) {
-          const double w = is_plain ? 1.0 : rows.weight_of(start + i);
-          sum += w * each[i];
-          weight += w;
+  std::vector<LossSum> parts(n_blocks(n));
+  const bool is_unweighted = rows.factor.empty() && rows.count.empty();
+  each_block(n, n_threads_, [&](i64 block, i64 first, i64 last) {
+    LossSum& part = parts[block];
+    double each[256];
+    for (i64 start = first; start < last; start += 256) {
+      const i64 n_each = std::min<i64>(256, last - start);
+      if constexpr (requires { of_row.fill(start, n_each, each); }) {
+        of_row.fill(start, n_each, each);
+      } else {
+        for (i64 i = 0; i < n_each; ++i) each[i] = of_row(start + i);
+      }
+      part.is_finite &= are_finite(each, n_each);
+      if (!part.is_finite) return;
+      i64 sum = 0, weight = 0;
+      for (i64 i = 0; i < n_each; ++i) {
+        if (is_unweighted) {
+          sum += loss_unit_.whole(each[i]);
+        } else {
+          const i64 count = rows.count_of(start + i);
+          const double factor = rows.factor_of(start + i);
+          sum += loss_unit_.whole(each[i] * factor) * count;
+          weight += count * std::llrint(factor / factor_unit_);
         }
       }
-      parts[block] += sum;
-      weights[block] += weight;
-    });
-  };
-  if (loss_.kind == LossKind::multinomial) {
-    sum_up([&](i64 i) {
-      double most = -kInf, total = 0;
-      for (i32 k = 0; k < n_columns; ++k) most = std::max(most, rows.score[k * n + i]);
-      for (i32 k = 0; k < n_columns; ++k) total += quick_exp(rows.score[k * n + i] - most);
-      return std::log(total) + most - rows.score[static_cast<i64>(rows.y[i]) * n + i];
-    });
-  } else {
-    for (i32 k = 0; k < n_columns; ++k) {
-      const double a = loss_.kind == LossKind::huber ? delta_[k] : loss_.number;
-      with_loss(loss_.kind, [&](auto loss) {
-        const double *score = rows.score.data() + k * n, *y = rows.y.data() + k * n;
-        sum_up([=](i64 i) { return decltype(loss)::loss(score[i], y[i], a); });
-      });
+      part.loss += sum;
+      part.weight += is_unweighted ? n_each : weight;
     }
+  });
+  LossSum total;
+  for (const LossSum& part : parts) total.add(part);
+  return total;
+}
+
+// Calls f(loss of a row) for each column of scores, or once for all of them.
+template <class F>
+void Booster::each_loss(const Judged& rows, F&& f) const {
+  const i64 n = rows.n_rows();
+  const i32 n_columns = loss_.n_columns;
+  if (loss_.kind == LossKind::multinomial) {
+    f([&](i64 i) { return class_loss(rows.score.data() + i, n, n_columns, rows.y[i]); });
+    return;
   }
-  return std::accumulate(parts.begin(), parts.end(), 0.0) /
-         std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (i32 k = 0; k < n_columns; ++k) {
+    const double a = loss_.kind == LossKind::huber ? delta_[k] : loss_.number;
+    with_loss(loss_.kind, [&](auto loss) {
+      const double *score = rows.score.data() + k * n, *y = rows.y.data() + k * n;
+      if constexpr (std::is_same_v<decltype(loss), Logistic>) {
+        f(LogisticLosses{score, y});
+      } else {
+        f([=](i64 i) { return decltype(loss)::loss(score[i], y[i], a); });
+      }
+    });
+  }
+}
+
+LossUnit Booster::unit_at_start() {
+  for (i32 k = 0; loss_.kind == LossKind::huber && k < loss_.n_columns; ++k)
+    delta_[k] = huber_delta(k);
+  double most = 0;
+  each_loss(training, [&](auto&& of_row) {
+    for (i64 i = 0; i < training.n_rows(); ++i) {
+      most = std::max(most, std::abs(of_row(i)) * training.factor_of(i));
+    }
+  });
+  std::fill(delta_.begin(), delta_.end(), 0.0);  // a round finds its own
+  return LossUnit::above(most);
+}
+
+double Booster::loss(const Judged& rows) const {
+  LossSum total;
+  each_loss(rows, [&](auto&& of_row) { total.add(sum_losses(rows, of_row)); });
+  return total.mean(loss_unit_, factor_unit_);
 }
 
 }  // namespace treewright::boost

@@ -10,6 +10,8 @@
 #include "base/callable.hpp"
 #include "binned/bins.hpp"
 #include "binned/histogram.hpp"
+#include "binned/slope_sums.hpp"
+#include "boost/loss_sum.hpp"
 #include "boost/losses.hpp"
 #include "boost/params.hpp"
 #include "boost/sampling.hpp"
@@ -73,16 +75,20 @@ class Booster {
   void grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand, int n_threads,
                    Callable<void()> poll);
   template <class Sum>
-  void fill(const RoundParams& params, i32 column, std::vector<Sum>& sums, int n_threads);
-  template <class Sum, class SlopeOf>
-  void fill_with(i32 column, std::vector<Sum>& sums, int n_threads, SlopeOf&& slope_of);
-  template <class Sum>
-  Units units_of(i32 column) const;
+  Units fill(const RoundParams& params, i32 column, Hand<Sum>& hand, int n_threads);
+  template <class Sum, class Slopes>
+  Units fill_with(i32 column, Hand<Sum>& hand, u64 key, int n_threads, Slopes&& slopes_of);
   template <class Sum>
   void renew(const Grower<Sum>& grower, i32 column, BinTree& tree, int n_threads) const;
   template <class Sum>
   void follow(const Grower<Sum>& grower, const BinTree& tree, i32 column, bool is_sampled,
               int n_threads);
+
+  template <class F>
+  void each_loss(const Judged& rows, F&& f) const;
+  template <class OfRow>
+  LossSum sum_losses(const Judged& rows, OfRow&& of_row) const;
+  LossUnit unit_at_start();
 
   void class_probabilities();
   double huber_delta(i32 column) const;
@@ -93,14 +99,12 @@ class Booster {
   LossParams loss_;
   SamplingParams sampling_;
   int n_threads_;
-  i64 n_counted_;                   // rows, as often as they count
-  double factor_unit_ = 1;          // of the sums of factors
+  i64 n_counted_;           // rows, as often as they count
+  double factor_unit_ = 1;  // of the sums of factors
+  LossUnit loss_unit_;
   std::vector<float> probability_;  // multinomial, by column
   std::vector<double> delta_;       // Huber, by column
-  struct Powers {
-    int gradient = -200, hessian = -200;
-  };
-  std::vector<Powers> powers_;  // by column
+  std::vector<Scale> scales_;       // of the last round, by column; where the next one begins
   std::vector<std::shared_ptr<void>>
       hands_;  // of the rounds: memory that is fresh costs more than a small tree
 };

@@ -9,49 +9,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 
 #include "base/callable.hpp"
+#include "binned/packed_rows.hpp"
 #include "boost/feature_choice.hpp"
 #include "boost/partition.hpp"
 #include "boost/split_search.hpp"
 #include "boost/symmetric.hpp"
 
 namespace treewright::boost {
-
-// Histograms of open leaves; their memory is used again.
-template <class Sum>
-class HistogramPool {
- public:
-  void prepare(i64 n_places) {
-    if (n_places != n_places_) slots_.clear();
-    n_places_ = n_places;
-    free_.clear();
-    for (i32 i = 0; i < static_cast<i32>(slots_.size()); ++i) free_.push_back(i);
-  }
-  i32 take() {
-    if (free_.empty()) {
-      slots_.push_back(std::make_unique<Sum[]>(n_places_));
-      return static_cast<i32>(slots_.size()) - 1;
-    }
-    const i32 slot = free_.back();
-    free_.pop_back();
-    return slot;
-  }
-  void give_back(i32 slot) {
-    if (slot >= 0) free_.push_back(slot);
-  }
-  Sum* operator[](i32 slot) { return slots_[slot].get(); }
-  void clear(i32 slot) {
-    std::memset(static_cast<void*>(slots_[slot].get()), 0, n_places_ * sizeof(Sum));
-  }
-
- private:
-  i64 n_places_ = 0;
-  std::vector<std::unique_ptr<Sum[]>> slots_;
-  std::vector<i32> free_;
-};
 
 template <class Sum>
 struct Leaf {
@@ -72,17 +38,21 @@ template <class Sum>
 class Grower {
  public:
   Grower(const Bins& bins, const GrowParams& params, int n_threads)
-      : bins_(bins), p_(params), n_threads_(n_threads) {}
+      : bins_(bins), p_(params), n_threads_(n_threads), pieces_(n_threads) {}
 
   // Values of leaves are not shrunk yet. `sample`: the rows to grow from, ascending; null: all.
-  BinTree grow(const Sum* of_row, const Units& units, const std::vector<u32>* sample, u64 tree_key,
-               Callable<void()> poll) {
-    of_row_ = of_row;
+  BinTree grow(const RowSums<Sum>& sums, const Units& units, const std::vector<u32>* sample,
+               u64 tree_key, Callable<void()> poll) {
+    sums_ = sums;
     units_ = &units;
     search_.clear();
     for (int t = 0; t < n_threads_; ++t) search_.emplace_back(bins_, p_, units);
     FeatureChoice choice(p_, bins_.n_features(), tree_key);
     choice_ = &choice;
+    columns_.clear();
+    for (const i32 f : choice.of_tree()) columns_.push_back(bins_.stored(f).column);
+    std::sort(columns_.begin(), columns_.end());
+    columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
     pool_.prepare(bins_.n_places());
     tree_ = {};
     leaves_.clear();
@@ -119,10 +89,9 @@ class Grower {
     root.stop = n;
     root.slot = pool_.take();
     build(root);
-    // Every row is in one bin of any feature.
-    const i32 f = choice_->of_tree().front();
-    const Sum* bin = pool_[root.slot] + bins_.offset(f);
-    for (i32 b = 0; b <= bins_.gap_bin(f); ++b) root.total += bin[b];
+    // Every row has one byte of any column.
+    const Sum* byte = pool_[root.slot] + bins_.offset(columns_[0]);
+    for (i32 b = 0; b < bins_.n_bytes(columns_[0]); ++b) root.total += byte[b];
     tree_.nodes.push_back({});
     leaves_.push_back(std::move(root));
   }
@@ -133,10 +102,9 @@ class Grower {
     const bool all = is_whole_ && leaf.n_rows() == bins_.n_rows();
     const u32* rows = all ? nullptr : rows_.data();
     const i64 count = leaf.n_rows();
-    const std::span<const i32> features = choice_->of_tree();
     const i64 n_pieces = n_threads_ == 1 ? 1 : count / kPiece;
     if (n_pieces < 2) {
-      add_rows(bins_, features, rows, leaf.start, count, of_row_, to);
+      add_rows(bins_, columns_, rows, leaf.start, count, sums_, pieces_[0], to);
       return;
     }
     own_.assign(n_threads_, -1);
@@ -146,7 +114,7 @@ class Grower {
       const i64 first = count * piece / n_pieces, last = count * (piece + 1) / n_pieces;
       if (thread && !used_[thread]) pool_.clear(own_[thread]);
       used_[thread] = 1;
-      add_rows(bins_, features, rows, leaf.start + first, last - first, of_row_,
+      add_rows(bins_, columns_, rows, leaf.start + first, last - first, sums_, pieces_[thread],
                thread ? pool_[own_[thread]] : to);
     });
     for (int t = 1; t < n_threads_; ++t) {
@@ -173,21 +141,26 @@ class Grower {
     leaf.best.gain = std::max(p_.min_gain, 0.0);
     if (!may_split(leaf)) return;
     const std::vector<i32> features = choice_->of_node(leaf.depth, leaf.path, leaf.above);
-    const i64 n = static_cast<i64>(features.size());
-    found_.assign(n, leaf.best);
-    auto look = [&](i64 i, int thread) {
-      search_[thread].feature(features[i], pool_[leaf.slot], leaf.total, leaf.range, found_[i]);
-    };
-    if (n_threads_ > 1 && leaf.n_rows() >= kShared) {
-      parallel_for(n, n_threads_, look);
-    } else {
-      for (i64 i = 0; i < n; ++i) look(i, 0);
-    }
-    for (const BinSplit& split : found_) {
-      if (split.feature >= 0 && split.gain > leaf.best.gain + kTie * std::abs(leaf.best.gain)) {
-        leaf.best = split;
+    const i64 n = static_cast<i64>(features.size()), n_parts = (n + kPart - 1) / kPart;
+    const BinSplit none = leaf.best;
+    found_.assign(n_parts, none);
+    auto look = [&](i64 part, int thread) {
+      for (i64 i = part * kPart; i < std::min(n, (part + 1) * kPart); ++i) {
+        BinSplit own = none;
+        search_[thread].feature(features[i], pool_[leaf.slot], leaf.total, leaf.range, own);
+        keep_better(own, found_[part]);
       }
+    };
+    if (n_threads_ > 1 && (leaf.n_rows() >= kShared || n_parts >= kManyParts)) {
+      parallel_for(n_parts, n_threads_, look);
+    } else {
+      for (i64 part = 0; part < n_parts; ++part) look(part, 0);
     }
+    for (const BinSplit& split : found_) keep_better(split, leaf.best);
+  }
+
+  static void keep_better(const BinSplit& split, BinSplit& best) {
+    if (split.feature >= 0 && split.gain > best.gain + kTie * std::abs(best.gain)) best = split;
   }
 
   void drop_histogram(Leaf<Sum>& leaf) {
@@ -227,10 +200,15 @@ class Grower {
   }
 
   // The leaf becomes its left child; the right one is added and its place returned.
-  i32 divide(i32 place, const BinSplit split) {
+  i32 divide(i32 place, BinSplit split) {
     Leaf<Sum>& leaf = leaves_[place];
+    const Stored& stored = bins_.stored(split.feature);
+    split.column = stored.column;
+    for (i32 byte = 0; byte < bins_.n_bytes(stored.column); ++byte) {
+      if (split.left.has(stored.bin(byte))) split.left_bytes.add(byte);
+    }
     Leaf<Sum> right;
-    const i64 n_left = partition_.run(bins_.column(split.feature), split, rows_.data() + leaf.start,
+    const i64 n_left = partition_.run(bins_.column(split.column), split, rows_.data() + leaf.start,
                                       leaf.n_rows(), n_threads_);
     const i32 first = static_cast<i32>(tree_.nodes.size());
     tree_.nodes[leaf.node].left = first;
@@ -260,9 +238,9 @@ class Grower {
 
   Sum sum_left(const Leaf<Sum>& leaf, const BinSplit& split) {
     Sum sum{};
-    const Sum* bin = pool_[leaf.slot] + bins_.offset(split.feature);
-    for (i32 b = 0; b <= bins_.gap_bin(split.feature); ++b) {
-      if (split.left.has(b)) sum += bin[b];
+    const Sum* byte = pool_[leaf.slot] + bins_.offset(split.column);
+    for (i32 b = 0; b < bins_.n_bytes(split.column); ++b) {
+      if (split.left_bytes.has(b)) sum += byte[b];
     }
     return sum;
   }
@@ -282,7 +260,8 @@ class Grower {
   // Histograms of two children, from that of their parent, which the left one still has.
   void count_children(i32 left, i32 right) {
     Leaf<Sum>&a = leaves_[left], &b = leaves_[right];
-    Leaf<Sum>&small = a.n_rows() <= b.n_rows() ? a : b, &large = &small == &a ? b : a;
+    const bool is_right = counted_sibling(a.n_rows(), b.n_rows());
+    Leaf<Sum>&small = is_right ? b : a, &large = is_right ? a : b;
     const i32 parent = a.slot;
     if (!may_split(a) && !may_split(b)) return drop_histogram(a);
     small.slot = pool_.take();
@@ -334,15 +313,19 @@ class Grower {
     }
   }
 
-  static constexpr i64 kPiece = 2048;    // rows that one thread counts at a time
+  static constexpr i64 kPiece = PackedRow::kPieceRows;  // that one thread counts at a time
+  static constexpr i64 kPart = 8;                       // features that are searched together
+  static constexpr i64 kManyParts = 16;                 // which threads share in any node
   static constexpr i64 kShared = 16384;  // rows of a node whose features threads share
 
   const Bins& bins_;
   const GrowParams& p_;
   const int n_threads_;
-  const Sum* of_row_ = nullptr;
+  std::vector<PieceBuffer> pieces_;  // by thread
+  RowSums<Sum> sums_;
   const Units* units_ = nullptr;
   const FeatureChoice* choice_ = nullptr;
+  std::vector<i32> columns_;  // stored ones that have the features of the tree
   bool is_whole_ = true;
   std::vector<SplitSearch<Sum>> search_;
   HistogramPool<Sum> pool_;
@@ -352,7 +335,7 @@ class Grower {
   BinTree tree_;
   std::vector<i32> own_;
   std::vector<u8> used_;
-  std::vector<BinSplit> found_;  // the best split of each feature
+  std::vector<BinSplit> found_;  // the best split of each part of the features
 };
 
 }  // namespace treewright::boost

@@ -33,6 +33,8 @@ class BinSet {
  public:
   void add(i32 bin) { words_[bin >> 6] |= u64{1} << (bin & 63); }
   bool has(i32 bin) const { return words_[bin >> 6] >> (bin & 63) & 1; }
+  std::array<u64, 4>& words() { return words_; }
+  const std::array<u64, 4>& words() const { return words_; }
 
  private:
   std::array<u64, 4> words_{};
@@ -45,8 +47,10 @@ struct BinSplit {
   bool gap_left = false;
   double gain = 0;
   i64 n_gaps = 0;
-  BinSet left;  // with the bin of gaps
-  BinSet seen;  // nominal features: bins that the node has rows of
+  BinSet left{};        // with the bin of gaps
+  BinSet seen{};        // nominal features: bins that the node has rows of
+  i32 column = -1;      // where the feature is stored, and which bytes of it go to the left;
+  BinSet left_bytes{};  // known once a node is divided
 };
 
 struct BinNode {
@@ -62,5 +66,15 @@ struct BinTree {
   std::vector<BinNode> nodes;
   std::vector<BinSplit> splits;
 };
+
+// Leaf of a row of bins, where every feature has a column of its own.
+inline i32 leaf_of(const BinTree& tree, const u8* row) {
+  i32 at = 0;
+  while (tree.nodes[at].left >= 0) {
+    const BinSplit& split = tree.splits[tree.nodes[at].split];
+    at = tree.nodes[at].left + !split.left.has(row[split.feature]);
+  }
+  return at;
+}
 
 }  // namespace treewright::boost

@@ -9,8 +9,17 @@
 
 namespace treewright::boost {
 
+// Numbers of 0 and above are in the order of their bits; compilers have vectors for whole numbers
+// where a comparison of doubles, which may trap, makes a jump.
+inline double bounded(double x, double size) {
+  constexpr u64 kSign = u64{1} << 63;
+  const u64 bits = std::bit_cast<u64>(x), sign = bits & kSign;
+  const i64 own = static_cast<i64>(bits & ~kSign), most = std::bit_cast<i64>(size);
+  return std::bit_cast<double>(static_cast<u64>(own < most ? own : most) | sign);
+}
+
 inline double quick_exp(double x) {
-  x = std::min(std::max(x, -700.0), 700.0);
+  x = bounded(x, 700.0);
   constexpr double kWhole = 0x1.8p52;  // added, it leaves the nearest whole number in the low bits
   const double shifted = x * 1.4426950408889634 + kWhole, k = shifted - kWhole;
   const double r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "binned/histogram.hpp"
+#include "binned/slope_sums.hpp"
 #include "boost/params.hpp"
 
 namespace treewright::boost {
@@ -49,7 +50,7 @@ class SplitSearch {
 
   // The best split by feature f of a node that sums up to `total`, if it beats `best`.
   void feature(i32 f, const Sum* histogram, const Sum& total, const Range& range, BinSplit& best) {
-    const Sum* bin = histogram + bins_.offset(f);
+    const Sum* bin = bins_of_feature(bins_, f, histogram, total, buffer_);
     const double parent = worth(units_.read(total), range, p_.l2);
     if (bins_.map(f).is_nominal) {
       nominal(f, bin, total, range, parent, best);
@@ -90,7 +91,7 @@ class SplitSearch {
                BinSplit& best) {
     const i32 n = bins_.map(f).n_bins();
     const Moments gap = units_.read(bin[n]);
-    if (!kBound && !gap.n_rows && p_.l1 == 0) return plain(f, bin, total, parent, best);
+    if (!kBound && !gap.n_rows && p_.l1 == 0) return without_gaps(f, bin, total, parent, best);
     Sum below{};
     i32 cut = -1;
     bool gap_left = false;
@@ -111,13 +112,13 @@ class SplitSearch {
       consider(b, left, right, !gap.n_rows && left.n_rows >= right.n_rows);
     }
     if (cut < 0) return;
-    best = BinSplit{f, cut, gap_left, best_gain, gap.n_rows, {}, {}};
+    best = BinSplit{f, cut, gap_left, best_gain, gap.n_rows};
     for (i32 b = 0; b <= cut; ++b) best.left.add(b);
     if (gap_left) best.left.add(n);
   }
 
   // The same without gaps, l1 and constraints.
-  void plain(i32 f, const Sum* bin, const Sum& total, double parent, BinSplit& best) {
+  void without_gaps(i32 f, const Sum* bin, const Sum& total, double parent, BinSplit& best) {
     const i32 n = bins_.map(f).n_bins();
     Sum below{};
     i32 cut = -1;
@@ -135,7 +136,7 @@ class SplitSearch {
       if (is_better(gain, best_gain)) best_gain = gain, cut = b;
     }
     if (cut < 0) return;
-    best = BinSplit{f, cut, false, best_gain, 0, {}, {}};
+    best = BinSplit{f, cut, false, best_gain, 0};
     i64 n_left = 0;
     for (i32 b = 0; b <= cut; ++b) best.left.add(b), n_left += units_.read(bin[b]).n_rows;
     best.gap_left = 2 * n_left >= units_.read(total).n_rows;
@@ -169,7 +170,7 @@ class SplitSearch {
     }
     if (first < 0) return;
     const Moments gap = units_.read(bin[n]);
-    best = BinSplit{f, -1, false, best_gain, gap.n_rows, {}, {}};
+    best = BinSplit{f, -1, false, best_gain, gap.n_rows};
     i64 n_left = 0;
     for (i64 i = 0; i < n_seen; ++i) {
       best.seen.add(order_[i].bin);
@@ -194,6 +195,7 @@ class SplitSearch {
   const Units& units_;
   const bool is_free_;
   std::vector<Ordered> order_;
+  std::vector<Sum> buffer_;
 };
 
 }  // namespace treewright::boost

@@ -52,8 +52,8 @@ class LevelSearch {
   }
 
   // Whether a test makes two allowed children of a leaf; its gain and gaps there are noted.
-  bool divides(const LevelLeaf<Sum>& leaf, BinSplit& split) const {
-    const Sum* bin = leaf.histogram + bins_.offset(split.feature);
+  bool divides(const LevelLeaf<Sum>& leaf, BinSplit& split) {
+    const Sum* bin = bins_of_feature(bins_, split.feature, leaf.histogram, leaf.total, buffer_);
     const i32 n = bins_.gap_bin(split.feature);
     Sum below{};
     for (i32 b = 0; b <= n; ++b) {
@@ -71,13 +71,13 @@ class LevelSearch {
     const i32 n = bins_.gap_bin(f) + 1;
     sums_.assign(n, Sum{});
     for (const LevelLeaf<Sum>& leaf : leaves_) {
-      const Sum* bin = leaf.histogram + bins_.offset(f);
+      const Sum* bin = bins_of_feature(bins_, f, leaf.histogram, leaf.total, buffer_);
       for (i32 b = 0; b < n; ++b) sums_[b] += bin[b];
     }
   }
 
   void add_gains(i32 f, const LevelLeaf<Sum>& leaf, bool gap_left, double l2) {
-    const Sum* bin = leaf.histogram + bins_.offset(f);
+    const Sum* bin = bins_of_feature(bins_, f, leaf.histogram, leaf.total, buffer_);
     const double parent = one_.worth(units_.read(leaf.total), leaf.range, p_.l2);
     Sum below = gap_left ? bin[bins_.gap_bin(f)] : Sum{};
     for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
@@ -94,7 +94,7 @@ class LevelSearch {
   void keep(i32 f, std::size_t last, bool gap_left, i64 n_gaps, BinSplit& best) const {
     const bool is_nominal = bins_.map(f).is_nominal;
     const i32 n = bins_.map(f).n_bins();
-    best = BinSplit{f, is_nominal ? -1 : order_[last], gap_left, gains_[last], n_gaps, {}, {}};
+    best = BinSplit{f, is_nominal ? -1 : order_[last], gap_left, gains_[last], n_gaps};
     i64 n_left = 0, n_all = 0;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const i64 n_rows = units_.read(sums_[order_[i]]).n_rows;
@@ -114,7 +114,7 @@ class LevelSearch {
   const Units& units_;
   const std::vector<LevelLeaf<Sum>>& leaves_;
   SplitSearch<Sum> one_;
-  std::vector<Sum> sums_;
+  std::vector<Sum> sums_, buffer_;
   std::vector<i32> order_;
   std::vector<double> gains_;
 };

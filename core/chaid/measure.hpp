@@ -15,6 +15,7 @@ enum class MeasureKind : int { pearson = 0, likelihood = 1, row_effects = 2, f =
 
 struct Tested {
   double statistic = 0, df = 0, error = 0;
+  mutable double p = -1;  // once it was asked for
 };
 
 // Upper tails, by scipy's compiled functions (the last argument is Cython's own).
@@ -56,6 +57,11 @@ class Measure {
   }
 
   double p_value(const Tested& t) const {
+    if (t.p < 0) t.p = tail(t);
+    return t.p;
+  }
+
+  double tail(const Tested& t) const {
     if (!(t.df > 0)) return 1;
     if (std::isinf(t.statistic)) return 0;
     if (kind_ != MeasureKind::f) return tails_.chi2(t.df, t.statistic, 0);
@@ -66,6 +72,9 @@ class Measure {
   // the statistics say so at a fraction of the cost (a fit of a large table took half as long).
   bool is_closer(const Tested& a, const Tested& b) const {
     if (a.df == b.df && a.error == b.error) return a.statistic < b.statistic * (1 - kTie);
+    if (!(b.df > 0)) return false;  // its p is 1
+    // a larger statistic with more degrees of freedom of the error has a smaller p
+    if (a.df == 1 && b.df == 1 && a.error >= b.error && a.statistic >= b.statistic) return false;
     const double p = p_value(a), q = p_value(b);
     if (p < kSmallestP && q < kSmallestP) return a.statistic < b.statistic * (1 - kTie);
     return p > q * (1 + kTie);

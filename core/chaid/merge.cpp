@@ -5,6 +5,10 @@
 // remembered, so that memory grows with the categories and not with their pairs. Similarity is
 // the p-value of the pair, by the tail functions of scipy, whose addresses the caller passes.
 //
+// A group whose partner was merged keeps its similarity as a bound of what it can still have, and
+// looks for a new partner only when no other pair is clearly closer than that bound. So a merger
+// costs about one pass over the groups, and all of them about the square of the categories.
+//
 // Glossary
 //   category   a row of a feature's table that has weight; the gap, if it has any, comes last
 #include <nanobind/nanobind.h>
@@ -53,6 +57,7 @@ class Groups {
     members_.resize(c);
     partner_.assign(c, -1);
     similarity_.resize(c);
+    is_bound_.assign(c, 0);
     for (int k = 0; k < c; ++k) {
       std::copy_n(categories[k], width_, sums(k));
       members_[k] = {k};
@@ -72,15 +77,11 @@ class Groups {
   }
 
   // The most similar pair, the first of equal ones; gives its p-value.
-  double best_pair(int& i, int& j) const {
-    i = j = -1;
-    for (const int key : alive_) {
-      if (partner_[key] < 0) continue;
-      if (i < 0 || measure_.is_closer(similarity_[key], similarity_[i])) {
-        i = key;
-        j = partner_[key];
-      }
-    }
+  double best_pair(int& i, int& j) {
+    do {
+      i = closest();
+    } while (settle(i));
+    j = partner_[i];
     return measure_.p_value(similarity_[i]);
   }
 
@@ -116,21 +117,21 @@ class Groups {
     if (i > j) std::swap(i, j);
     for (int k = 0; k < width_; ++k) sums(i)[k] += sums(j)[k];
     members_[i].insert(members_[i].end(), members_[j].begin(), members_[j].end());
-    std::sort(members_[i].begin(), members_[i].end());
-    alive_.erase(std::find(alive_.begin(), alive_.end(), j));
+    std::inplace_merge(members_[i].begin(),
+                       members_[i].end() - static_cast<std::ptrdiff_t>(members_[j].size()),
+                       members_[i].end());
+    alive_.erase(std::lower_bound(alive_.begin(), alive_.end(), j));
     if (j == gap_) gap_ = -1;
     find_partner(i);
     for (const int key : alive_) {
       if (key == i) continue;
-      if (partner_[key] == i || partner_[key] == j) {
-        find_partner(key);
-      } else if (key < i && may_merge(key, i)) {
-        const Tested pair = test_pair(key, i);
-        if (measure_.is_closer(pair, similarity_[key]) ||
-            (i < partner_[key] && !measure_.is_closer(similarity_[key], pair))) {
-          similarity_[key] = pair;
-          partner_[key] = i;
-        }
+      if (partner_[key] == i || partner_[key] == j) is_bound_[key] = 1;
+      if (key > i || !may_merge(key, i)) continue;
+      const Tested pair = test_pair(key, i);
+      if (measure_.is_closer(pair, similarity_[key]) ||
+          (!is_bound_[key] && i < partner_[key] && !measure_.is_closer(similarity_[key], pair))) {
+        similarity_[key] = pair;
+        partner_[key] = i;
       }
     }
   }
@@ -160,7 +161,7 @@ class Groups {
 
   bool may_merge(int i, int j) const {
     if (!ordered_ || j == gap_) return true;
-    const auto at = std::find(alive_.begin(), alive_.end(), i);
+    const auto at = std::lower_bound(alive_.begin(), alive_.end(), i);
     return at + 1 != alive_.end() && *(at + 1) == j;
   }
 
@@ -169,18 +170,49 @@ class Groups {
     return measure_.test(rows_);
   }
 
+  // The first group of those that seem closest to their partners.
+  int closest() const {
+    int found = -1;
+    for (const int key : alive_) {
+      if (partner_[key] < 0) continue;
+      if (found < 0 || measure_.is_closer(similarity_[key], similarity_[found])) found = key;
+    }
+    return found;
+  }
+
+  // Looks for the partner of a winner that has only a bound, then of all that may be as close.
+  bool settle(int winner) {
+    if (is_bound_[winner]) {
+      find_partner(winner);
+      return true;
+    }
+    bool any = false;
+    for (const int key : alive_) {
+      if (!is_bound_[key] || measure_.is_closer(similarity_[winner], similarity_[key])) continue;
+      find_partner(key);
+      any = true;
+    }
+    return any;
+  }
+
   void find_partner(int key) {
     if (poll_) (*poll_)();
     partner_[key] = -1;
-    const auto begin = std::upper_bound(alive_.begin(), alive_.end(), key);
-    for (auto at = begin; at != alive_.end(); ++at) {
-      if (ordered_ && at != begin && *at != gap_) continue;
-      const Tested pair = test_pair(key, *at);
+    is_bound_[key] = 0;
+    auto consider = [&](int other) {
+      const Tested pair = test_pair(key, other);
       if (partner_[key] < 0 || measure_.is_closer(pair, similarity_[key])) {
         similarity_[key] = pair;
-        partner_[key] = *at;
+        partner_[key] = other;
       }
+    };
+    auto at = std::upper_bound(alive_.begin(), alive_.end(), key);
+    if (!ordered_) {
+      for (; at != alive_.end(); ++at) consider(*at);
+      return;
     }
+    if (at != alive_.end()) consider(*at);
+    if (gap_ > key && at != alive_.end() && *at != gap_) consider(gap_);
   }
 
   void find_partners() {
@@ -264,6 +296,7 @@ class Groups {
   std::vector<double> sums_, sides_;
   std::vector<Tested> similarity_;  // of each group and its partner
   std::vector<std::vector<int>> members_;
+  std::vector<char> is_bound_;  // the partner is gone, and no other is closer than it was
   std::vector<int> partner_, alive_;
   std::vector<const double*> rows_;
 };

@@ -105,6 +105,19 @@ struct Cut {
   i32 bin_below = -1, bin_above = -1;
 };
 
+// What a forest of numbers sums over the rows of a bin.
+struct NumberSum {
+  i64 sum = 0;  // of weighted targets
+  u32 weight = 0, rows = 0;
+
+  NumberSum& operator+=(const NumberSum& o) {
+    sum += o.sum;
+    weight += o.weight;
+    rows += o.rows;
+    return *this;
+  }
+};
+
 // Buffers of the search of such features.
 struct RowScratch {
   std::vector<Cut> cuts;
@@ -112,6 +125,7 @@ struct RowScratch {
   std::vector<double> score, totals, pair_totals, bin_sums;
   std::vector<u64> table, items, other, bit_sums;
   std::vector<u32> counts, found;
+  std::vector<NumberSum> number_sums;
   std::vector<i32> keyed;  // features that are not binary
 };
 
@@ -142,7 +156,6 @@ struct Scratch {
   std::vector<u32> stamp;
   u32 epoch = 0;
   std::vector<i64> dense;           // table over the codes of one feature
-  std::vector<i64> turns;           // a second one, taken in turn
   std::vector<CodeCounts> counted;  // what the search of a forest's node has counted,
   std::size_t n_counted = 0;        // and how many of these are its own
   std::vector<i64> left, right, known, sums;
@@ -164,8 +177,8 @@ class Chooser {
   // Scores the best split of one feature.
   virtual Candidate best(const NodeView& node, i32 feature, Scratch& scratch) = 0;
   // Scores several features that are kept by row without gaps; false where there is no loop for it.
-  virtual bool best_of_rows(const NodeView&, const i32* /*features*/, i32 /*n*/, Scratch&,
-                            Candidate* /*out*/) {
+  virtual bool best_by_row(const NodeView&, const i32* /*features*/, i32 /*n*/, Scratch&,
+                           Candidate* /*out*/) {
     return false;
   }
   // Orders groups for nominal cuts, exactly as `best` did.
@@ -182,8 +195,6 @@ class Chooser {
   virtual bool needs_gil() const { return false; }
   // Whether gains are those of Gini's index.
   virtual bool is_gini() const { return false; }
-  // Gain of a split of a node's classes into pure children; no split gains more.
-  virtual double most_gain(const i64*, const CriterionView&) const { return kInf; }
 };
 
 }  // namespace treewright

@@ -5,11 +5,11 @@
 #include <bit>
 #include <type_traits>
 
+#include "choose/by_row.hpp"
 #include "choose/cuts.hpp"
 #include "choose/groups.hpp"
 #include "choose/order.hpp"
 #include "choose/random.hpp"
-#include "choose/rows.hpp"
 #include "choose/sorted.hpp"
 #include "choose/table_scan.hpp"
 
@@ -25,8 +25,8 @@ class Exhaustive : public Chooser {
   Candidate best(const NodeView& node, i32 feature, Scratch& scratch) override {
     return search(node, feature, scratch);
   }
-  bool best_of_rows(const NodeView& node, const i32* features, i32 n, Scratch& scratch,
-                    Candidate* out) override {
+  bool best_by_row(const NodeView& node, const i32* features, i32 n, Scratch& scratch,
+                   Candidate* out) override {
     const Problem& p = node.problem;
     if (!node.block.target.count || !p.params.monotonic.empty() || p.params.min_weight_leaf > 0) {
       return false;
@@ -46,20 +46,6 @@ class Exhaustive : public Chooser {
     order_by_profile(view, p, groups);
   }
   bool is_gini() const override { return std::is_same_v<C, Gini>; }
-  double most_gain(const i64* stats, const CriterionView& view) const override {
-    if constexpr (C::classes && !requires { C::pairwise; }) {
-      if (view.n_classes > 32) return kInf;
-      i64 pure[32] = {};
-      double gain = -C::side(stats, view);
-      for (i32 k = 0; k < view.n_classes; ++k) {
-        pure[k] = stats[k];
-        gain += C::side(pure, view);
-        pure[k] = 0;
-      }
-      return gain;
-    }
-    return kInf;
-  }
 
  private:
   Candidate search(const NodeView& node, i32 feature, Scratch& scratch) {
@@ -122,7 +108,7 @@ class Exhaustive : public Chooser {
     const Problem& p = node.problem;
     if (p.params.random_cut) return false;
     const RowFeature& f = p.matrix->features[p.features[feature].slot];
-    return f.bins_are_values || (!p.exact_rows && node.size() > 2 * kMaxBins);
+    return f.bins_are_values || (!p.tries_all_cuts && node.size() > 2 * kMostBins);
   }
 
   // A cut of a feature kept by row is known by the largest key on its left.

@@ -7,25 +7,17 @@
 namespace treewright {
 
 void fill_table(const Problem& p, const Block& block, i64 begin, i64 end, const FeatureInfo& info,
-                i64* table, Scratch& scratch) {
+                i64* table) {
   const i32 width = table_width(p);
+  std::fill_n(table, static_cast<std::size_t>(info.n_codes + 1) * width, 0);
   with_target_kind(p, [&](auto classes, auto unit) {
-    with_code_type(info.code_bytes, [&](auto code_type) {
-      using Code = decltype(code_type);
-      if constexpr (classes.value && unit.value) {
-        const u16* label = block.target.label;
-        count_pairs<Code>(
-            block, begin, end, info, width, [label](u32 id) { return label[id]; }, table, scratch);
-      } else {
-        std::fill_n(table, static_cast<std::size_t>(info.n_codes + 1) * width, 0);
-        const u8* codes = block.codes[info.slot];
-        for (i64 i = begin; i < end; ++i) {
-          const u32 id = block.ids[i];
-          const u32 c = std::min(read_code<Code>(codes, id), info.n_codes);
-          i64* row = table + static_cast<std::size_t>(c) * width;
-          ++row[0];
-          add_instance<classes.value, unit.value>(p, block.target, id, row + 1);
-        }
+    constexpr bool counts_only = classes.value && unit.value;
+    with_codes(block, info, [&](auto&& code) {
+      for (i64 i = begin; i < end; ++i) {
+        const u32 id = block.ids[i];
+        i64* row = table + static_cast<std::size_t>(code(id)) * width;
+        if (!counts_only) ++row[0];
+        add_instance<classes.value, unit.value>(p, block.target, id, row + !counts_only);
       }
     });
   });
@@ -91,23 +83,6 @@ void sparse_groups(const NodeView& node, const FeatureInfo& info, const u8* code
   }
 }
 
-// The table of the bins of a feature that is kept by row, in scratch.dense.
-void count_bins(const NodeView& node, const FeatureInfo& info, Scratch& scratch) {
-  const Problem& p = node.problem;
-  const i32 width = table_width(p);
-  scratch.dense.assign(static_cast<std::size_t>(info.n_codes + 1) * width, 0);
-  with_target_kind(p, [&](auto classes, auto unit) {
-    constexpr bool counts_only = classes.value && unit.value;
-    for (i64 i = node.begin; i < node.end; ++i) {
-      const u32 id = node.block.ids[i];
-      i64* row = scratch.dense.data() +
-                 static_cast<std::size_t>(node.block.cells.bin(id, info.slot)) * width;
-      if (!counts_only) ++row[0];
-      add_instance<classes.value, unit.value>(p, node.block.target, id, row + !counts_only);
-    }
-  });
-}
-
 }  // namespace
 
 void build_groups(const NodeView& node, i32 feature, Scratch& scratch) {
@@ -118,14 +93,11 @@ void build_groups(const NodeView& node, i32 feature, Scratch& scratch) {
   g.count.clear();
   g.stats.clear();
   g.gap_count = 0;
-  if (info.store == Store::by_row) {
-    count_bins(node, info, scratch);
-    groups_of_table(p, info, scratch.dense.data(), g);
-  } else if (node.tables && info.table >= 0) {
+  if (node.tables && info.table >= 0) {
     groups_of_table(p, info, node.tables + info.table * table_width(p), g);
-  } else if (info.n_codes <= 16 || info.n_codes <= node.size()) {
+  } else if (info.store == Store::by_row || info.n_codes <= 16 || info.n_codes <= node.size()) {
     scratch.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * table_width(p));
-    fill_table(p, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);
+    fill_table(p, node.block, node.begin, node.end, info, scratch.dense.data());
     groups_of_table(p, info, scratch.dense.data(), g);
   } else {
     const u8* codes = node.block.codes[info.slot];

@@ -7,34 +7,19 @@
 
 namespace treewright {
 
-// Counts instances without weights by code and by a second key below `width`: one increment each,
-// and two tables taken in turn, so that a run of one category does not wait for its own last store.
-// A gap counts as the code after the last.
-template <class Code, class Key>
-void count_pairs(const Block& block, i64 begin, i64 end, const FeatureInfo& info, i32 width,
-                 Key&& key, i64* table, Scratch& scratch) {
-  const std::size_t size = static_cast<std::size_t>(info.n_codes + 1) * width;
-  std::fill_n(table, size, 0);
-  const Code* code = reinterpret_cast<const Code*>(block.codes[info.slot]);
-  auto cell = [&](i64 i) {
-    const u32 id = block.ids[i];
-    const Code raw = code[id];
-    const u32 c = raw == static_cast<Code>(~Code{0}) ? info.n_codes : static_cast<u32>(raw);
-    return static_cast<std::size_t>(c) * width + key(id);
-  };
-  i64 i = begin;
-  if (end - begin < static_cast<i64>(size)) {  // a second table would cost more than the waiting
-    for (; i < end; ++i) ++table[cell(i)];
+// Calls f with a function from an instance to its code of a feature, or to its bin where the
+// feature is kept by row; a gap has the one after the last.
+template <class F>
+inline void with_codes(const Block& block, const FeatureInfo& info, F&& f) {
+  if (info.store == Store::by_row) {
+    f([&block, slot = info.slot](u32 id) { return u32{block.cells.bin(id, slot)}; });
     return;
   }
-  scratch.turns.assign(size, 0);
-  i64* other = scratch.turns.data();
-  for (; i + 1 < end; i += 2) {
-    ++table[cell(i)];
-    ++other[cell(i + 1)];
-  }
-  if (i < end) ++table[cell(i)];
-  for (std::size_t k = 0; k < size; ++k) table[k] += other[k];
+  with_code_type(info.code_bytes, [&](auto type) {
+    f([codes = block.codes[info.slot], n = info.n_codes](u32 id) {
+      return std::min(read_code<decltype(type)>(codes, id), n);
+    });
+  });
 }
 
 // A table over the codes of a feature: a row per code, the last for gaps. A row holds the number
@@ -42,7 +27,7 @@ void count_pairs(const Block& block, i64 begin, i64 end, const FeatureInfo& info
 inline i32 table_width(const Problem& p) { return p.n_stats + !(p.is_classification() && p.unit); }
 
 void fill_table(const Problem& p, const Block& block, i64 begin, i64 end, const FeatureInfo& info,
-                i64* table, Scratch& scratch);
+                i64* table);
 
 // Reads rows of such a table.
 struct TableRow {

@@ -8,46 +8,21 @@
 
 #include <algorithm>
 
+#include "binned/histogram.hpp"
 #include "choose/cuts.hpp"
 #include "choose/groups.hpp"
 
 namespace treewright {
-
-// Counts the two classes per code of a forest's node, whose weights are counts. Both are halves of
-// one word, and two tables are taken in turn (see count_pairs).
-inline void count_draws(const NodeView& node, const FeatureInfo& info, std::vector<i64>& words,
-                        std::vector<i64>& out) {
-  const TargetArrays& target = node.block.target;
-  const std::size_t size = static_cast<std::size_t>(info.n_codes) + 1;
-  words.assign(2 * size, 0);
-  i64 *table = words.data(), *other = table + size;
-  const u8* code = node.block.codes[info.slot];
-  auto add = [&](i64* to, u32 id) {
-    const u32 at = std::min(u32{code[id]}, info.n_codes);
-    to[at] += i64{target.count[id]} << 32 * target.label[id];
-  };
-  i64 i = node.begin;
-  for (; i + 1 < node.end; i += 2) {
-    add(table, node.block.ids[i]);
-    add(other, node.block.ids[i + 1]);
-  }
-  if (i < node.end) add(table, node.block.ids[i]);
-  out.resize(2 * size);
-  for (std::size_t c = 0; c < size; ++c) {
-    const i64 both = table[c] + other[c];
-    out[2 * c] = both & 0xFFFFFFFF;
-    out[2 * c + 1] = static_cast<i64>(static_cast<u64>(both) >> 32);
-  }
-}
 
 // Counts of the two classes per code, gaps last: the node's, or made for the purpose where that
 // takes no longer than the instances do. Codes are bytes.
 inline const i64* class_counts(const NodeView& node, const FeatureInfo& info, Scratch& scratch) {
   if (node.tables && info.table >= 0) return node.tables + info.table * 2;
   if (info.n_codes > 64 && info.n_codes > node.size()) return nullptr;
-  if (!node.block.target.count) {
+  const TargetArrays& target = node.block.target;
+  if (!target.count) {
     scratch.dense.resize(2 * (static_cast<std::size_t>(info.n_codes) + 1));
-    fill_table(node.problem, node.block, node.begin, node.end, info, scratch.dense.data(), scratch);
+    fill_table(node.problem, node.block, node.begin, node.end, info, scratch.dense.data());
     return scratch.dense.data();
   }
   // Moving the instances needs those of the winner again.
@@ -64,7 +39,13 @@ inline const i64* class_counts(const NodeView& node, const FeatureInfo& info, Sc
   made.begin = node.begin;
   made.end = node.end;
   made.slot = info.slot;
-  count_draws(node, info, scratch.dense, made.count);
+  made.count.assign(2 * (static_cast<std::size_t>(info.n_codes) + 1), 0);
+  const u32* ids = node.block.ids + node.begin;
+  with_codes(node.block, info, [&](auto&& code) {
+    add_column(
+        ids, node.size(), [&](u32 id) { return 2 * code(id) + target.label[id]; },
+        [&](i64 i) { return target.count[ids[i]]; }, made.count.data());
+  });
   return made.count.data();
 }
 

@@ -23,7 +23,7 @@ namespace treewright {
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 // What is explained, over the rows of the table.
-struct Response {
+struct TestedResponse {
   const i32* label = nullptr;  // classes 0 … width − 1, or
   const double* h = nullptr;   // numbers, rows × width
   i32 width = 0;
@@ -61,14 +61,14 @@ using Poll = std::function<void()>;
 // Nodes are tested and split in one go: most are small, and threads share them.
 
 // The tests of every node: those of node i are of the `width` features from features[i · width] on.
-std::vector<Association> associate(const std::vector<Column>& columns, const Response& response,
-                                   const std::vector<RowSet>& nodes,
+std::vector<Association> associate(const std::vector<Column>& columns,
+                                   const TestedResponse& response, const std::vector<RowSet>& nodes,
                                    const std::vector<i32>& features, i64 width,
                                    bool with_covariance, int n_threads, const Poll& poll);
 
 // The split of features[i] at every node i.
 std::vector<BinarySplit> best_binary_splits(const std::vector<Column>& columns,
-                                            const Response& response,
+                                            const TestedResponse& response,
                                             const std::vector<RowSet>& nodes,
                                             const std::vector<i32>& features, Form form,
                                             const std::vector<double>& least_weight,
@@ -77,7 +77,7 @@ std::vector<BinarySplit> best_binary_splits(const std::vector<Column>& columns,
 // How many of n_resamples permutations of the response reach each feature's statistic. Weights are
 // whole numbers. The draws depend on `key` and `stream` alone and see values in sorted order, so
 // that neither threads nor the order of rows matter.
-std::vector<i64> count_extreme(const std::vector<Column>& columns, const Response& response,
+std::vector<i64> count_extreme(const std::vector<Column>& columns, const TestedResponse& response,
                                const RowSet& set, const std::vector<i32>& features, Form form,
                                i64 n_resamples, u64 key, u64 stream, int n_threads,
                                const Poll& poll);

@@ -11,7 +11,7 @@
 namespace treewright {
 
 // One feature against one response: everything of the test but M itself.
-struct Design {
+struct FeatureDesign {
   std::vector<double> x;             // numbers: centred, at most 2 in size
   std::vector<double> group_weight;  // nominal: n_j
   std::vector<double> c;             // diagonal of C
@@ -68,7 +68,7 @@ struct Design {
   i32 n_groups() const { return static_cast<i32>(c.size()); }
 
   // The statistic of M, squared if it is the maximum.
-  double score(Form form, const Moments& y, const std::vector<double>& m) const {
+  double score(Form form, const ResponseMoments& y, const std::vector<double>& m) const {
     const i32 q = static_cast<i32>(y.mean.size());
     double sum = 0, best = 0;
     for (i32 j = 0; j < n_groups(); ++j) {
@@ -84,7 +84,9 @@ struct Design {
     return form == Form::quadratic ? sum : best;
   }
 
-  i32 rank(const Moments& y) const { return y.rank * (group_weight.empty() ? 1 : n_groups() - 1); }
+  i32 rank(const ResponseMoments& y) const {
+    return y.rank * (group_weight.empty() ? 1 : n_groups() - 1);
+  }
 };
 
 // Pairs every known instance with its own response.
@@ -95,8 +97,8 @@ struct OwnResponse {
 
 // M: sums over the known instances, each with the response of instance `partner(i)`, less the mean.
 template <class Partner>
-void linear_statistic(const Design& design, const KnownValues& known, const NodeResponse& y,
-                      const Moments& moments, const RowSet& set, Partner&& partner,
+void linear_statistic(const FeatureDesign& design, const KnownValues& known, const NodeResponse& y,
+                      const ResponseMoments& moments, const RowSet& set, Partner&& partner,
                       std::vector<double>& m) {
   const i32 q = y.width;
   m.assign(static_cast<std::size_t>(design.n_groups()) * q, 0);

@@ -17,7 +17,7 @@ struct Sorted {
   std::vector<i64> rows;
   RowSet set;
 
-  Sorted(const RowSet& from, const Response& y, const Column* known_in) {
+  Sorted(const RowSet& from, const TestedResponse& y, const Column* known_in) {
     for (i64 i = 0; i < from.n; ++i) {
       if (known_in && is_gap(*known_in, from.rows[i])) continue;
       rows.insert(rows.end(), static_cast<std::size_t>(std::llround(from.weight(i))), from.rows[i]);
@@ -41,23 +41,23 @@ struct Sorted {
 struct Panel {
   Sorted sorted;
   NodeResponse y;
-  Moments moments;
+  ResponseMoments moments;
   struct Entry {
     i32 place;  // among the features asked for
     KnownValues known;
-    Design design;
+    FeatureDesign design;
     double observed;
   };
   std::vector<Entry> entries;
 
-  Panel(const RowSet& set, const Response& response, const Column* known_in)
+  Panel(const RowSet& set, const TestedResponse& response, const Column* known_in)
       : sorted(set, response, known_in), y(response, sorted.set), moments(y, sorted.set, nullptr) {}
 
   void add(i32 place, const Column& column, Form form) {
     if (moments.rank < 1 || !(moments.weight > 1)) return;
     KnownValues known;
     read_known(column, sorted.set, known);
-    Design design;
+    FeatureDesign design;
     design.fit(known, sorted.set, moments.weight);
     if (!design.varies) return;
     std::vector<double> m;
@@ -75,7 +75,7 @@ struct Panel {
 
 }  // namespace
 
-std::vector<i64> count_extreme(const std::vector<Column>& columns, const Response& response,
+std::vector<i64> count_extreme(const std::vector<Column>& columns, const TestedResponse& response,
                                const RowSet& set, const std::vector<i32>& features, Form form,
                                i64 n_resamples, u64 key, u64 stream, int n_threads,
                                const Poll& poll) {

@@ -13,7 +13,7 @@ namespace treewright {
 // The response at the rows of a node: classes, or numbers centred on the node's mean.
 class NodeResponse {
  public:
-  NodeResponse(const Response& response, const RowSet& set) : width(response.width) {
+  NodeResponse(const TestedResponse& response, const RowSet& set) : width(response.width) {
     if (response.label) {
       label.resize(set.n);
       for (i64 i = 0; i < set.n; ++i) label[i] = response.label[set.rows[i]];
@@ -59,7 +59,7 @@ class NodeResponse {
 };
 
 // Mean and covariance of the response over some instances of a node.
-struct Moments {
+struct ResponseMoments {
   double weight = 0;
   std::vector<double> mean;      // E
   std::vector<double> variance;  // diagonal of V
@@ -69,7 +69,7 @@ struct Moments {
   bool is_classes = false;
 
   // Over the instances `at` (null: all n of them).
-  Moments(const NodeResponse& y, const RowSet& set, const std::vector<i64>* at)
+  ResponseMoments(const NodeResponse& y, const RowSet& set, const std::vector<i64>* at)
       : mean(y.width, 0), variance(y.width, 0), is_classes(y.is_classes()) {
     const i64 n = at ? static_cast<i64>(at->size()) : set.n;
     const auto position = [at](i64 i) { return at ? (*at)[i] : i; };

@@ -24,7 +24,7 @@ struct Side {
 // Scores two-sample statistics and keeps the best.
 class SplitScore {
  public:
-  SplitScore(const Moments& y, Form form, double least)
+  SplitScore(const ResponseMoments& y, Form form, double least)
       : y_(y), form_(form), least_(least), m_(y.mean.size()) {
     if (y.is_classes ? m_.size() != 2 : m_.size() != 1) return;
     // One number tells the whole statistic.
@@ -63,7 +63,7 @@ class SplitScore {
     return m * m > tiny_ && m * m * factor_ < bound_ * left.weight * right;
   }
 
-  const Moments& y_;
+  const ResponseMoments& y_;
   Form form_;
   double least_;
   std::vector<double> m_;
@@ -151,7 +151,7 @@ void cut_ordered(const NodeResponse& y, const RowSet& set, const KnownValues& kn
 // Partitions of the categories seen; the first one stays on the left.
 class Partitions {
  public:
-  Partitions(const KnownValues& known, const NodeResponse& y, const Moments& moments,
+  Partitions(const KnownValues& known, const NodeResponse& y, const ResponseMoments& moments,
              const RowSet& set, SplitScore& score, BinarySplit& split)
       : moments_(moments), score_(score), split_(split), q_(y.width), groups_(known.codes.size()) {
     for (Side& g : groups_) g.sum.assign(q_, 0);
@@ -248,7 +248,7 @@ class Partitions {
     return z;
   }
 
-  const Moments& moments_;
+  const ResponseMoments& moments_;
   SplitScore& score_;
   BinarySplit& split_;
   i32 q_;
@@ -256,15 +256,15 @@ class Partitions {
   std::vector<bool> is_left_;
 };
 
-BinarySplit best_binary_split(const Column& column, const Response& response, const RowSet& set,
-                              Form form, double least_weight, i32 max_exhaustive,
+BinarySplit best_binary_split(const Column& column, const TestedResponse& response,
+                              const RowSet& set, Form form, double least_weight, i32 max_exhaustive,
                               SplitBuffers& buffers) {
   BinarySplit split;
   KnownValues& known = buffers.known;
   const NodeResponse y(response, set);
   read_known(column, set, known);
   if (!known.size()) return split;
-  const Moments moments(y, set, known.positions());
+  const ResponseMoments moments(y, set, known.positions());
   if (moments.rank < 1) return split;
   SplitScore score(moments, form, least_weight);
   if (known.is_nominal()) {
@@ -287,7 +287,7 @@ BinarySplit best_binary_split(const Column& column, const Response& response, co
 }  // namespace
 
 std::vector<BinarySplit> best_binary_splits(const std::vector<Column>& columns,
-                                            const Response& response,
+                                            const TestedResponse& response,
                                             const std::vector<RowSet>& nodes,
                                             const std::vector<i32>& features, Form form,
                                             const std::vector<double>& least_weight,

@@ -16,7 +16,7 @@ constexpr i64 kSharedValues = 65536;
 // Memory of one thread.
 struct TestBuffers {
   KnownValues known;
-  Design design;
+  FeatureDesign design;
   std::vector<double> m;
 };
 
@@ -29,7 +29,7 @@ bool is_dense(const Column& column, ColumnType type) {
 // them, so that the squares lose at most the digits of n to cancellation. False where that is not
 // good enough: gaps, numbers beyond all measure, or next to no variation.
 template <class T>
-bool associate_numbers(const Column& column, const double* h, const Moments& moments,
+bool associate_numbers(const Column& column, const double* h, const ResponseMoments& moments,
                        const RowSet& set, Association& result) {
   const T* values = static_cast<const T*>(column.data);
   const auto at = [&](i64 i) { return static_cast<double>(values[set.rows[i]]); };
@@ -47,7 +47,7 @@ bool associate_numbers(const Column& column, const double* h, const Moments& mom
   return true;
 }
 
-Association associate_one(const Column& column, const NodeResponse& y, const Moments& whole,
+Association associate_one(const Column& column, const NodeResponse& y, const ResponseMoments& whole,
                           const RowSet& set, bool with_covariance, TestBuffers& buffers) {
   Association result;
   if (const double* h = y.single(); h && !set.weights && whole.rank == 1 && set.n > 1) {
@@ -61,11 +61,11 @@ Association associate_one(const Column& column, const NodeResponse& y, const Mom
   KnownValues& known = buffers.known;
   read_known(column, set, known);
   if (!known.size()) return result;
-  std::unique_ptr<Moments> own;
-  if (known.has_gaps) own = std::make_unique<Moments>(y, set, &known.at);
-  const Moments& moments = own ? *own : whole;
+  std::unique_ptr<ResponseMoments> own;
+  if (known.has_gaps) own = std::make_unique<ResponseMoments>(y, set, &known.at);
+  const ResponseMoments& moments = own ? *own : whole;
   if (moments.rank < 1 || !(moments.weight > 1)) return result;
-  Design& design = buffers.design;
+  FeatureDesign& design = buffers.design;
   design.fit(known, set, moments.weight);
   if (!design.varies) return result;
   std::vector<double>& m = buffers.m;
@@ -83,9 +83,9 @@ Association associate_one(const Column& column, const NodeResponse& y, const Mom
 // What all tests at a node share.
 struct NodeSums {
   NodeResponse y;
-  Moments whole;
+  ResponseMoments whole;
 
-  NodeSums(const Response& response, const RowSet& set)
+  NodeSums(const TestedResponse& response, const RowSet& set)
       : y(response, set), whole(y, set, nullptr) {}
 };
 
@@ -108,8 +108,8 @@ std::vector<Piece> cut_in_pieces(const std::vector<RowSet>& nodes, i64 width) {
 
 }  // namespace
 
-std::vector<Association> associate(const std::vector<Column>& columns, const Response& response,
-                                   const std::vector<RowSet>& nodes,
+std::vector<Association> associate(const std::vector<Column>& columns,
+                                   const TestedResponse& response, const std::vector<RowSet>& nodes,
                                    const std::vector<i32>& features, i64 width,
                                    bool with_covariance, int n_threads, const Poll& poll) {
   std::vector<Association> found(features.size());

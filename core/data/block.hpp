@@ -55,7 +55,7 @@ inline i64 instance_weight(const TargetArrays& t, i64 id) {
 struct BinColumn {
   const u8* data;
   i64 step;
-  u8 operator[](i64 id) const { return data[id * step]; }
+  u8 operator()(i64 id) const { return data[id * step]; }
 };
 
 // One bit of each instance.

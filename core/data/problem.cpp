@@ -239,7 +239,7 @@ Memory coded_column(const Problem& p, i32 f, FeatureInfo& info) {
   return memory;
 }
 
-std::shared_ptr<Block> root_block(Problem& p) {
+std::shared_ptr<Block> root_block(Problem& p, Callable<void()> poll) {
   const i64 n = p.n_rows;
   auto block = std::make_shared<Block>();
   block->n = n;
@@ -249,9 +249,12 @@ std::shared_ptr<Block> root_block(Problem& p) {
   std::vector<BuiltColumn> built(n_features);
   const bool threaded = n * n_features > 50000;
   std::vector<SortBuffers> buffers(std::max(1, p.params.n_threads));
-  parallel_for(n_features, threaded ? p.params.n_threads : 1, [&](i64 f, int t) {
-    built[f] = build_column(p, static_cast<i32>(f), p.features[f], buffers[t]);
-  });
+  parallel_for(
+      n_features, threaded ? p.params.n_threads : 1,
+      [&](i64 f, int t) {
+        built[f] = build_column(p, static_cast<i32>(f), p.features[f], buffers[t]);
+      },
+      poll);
   for (i32 f = 0; f < n_features; ++f) {
     FeatureInfo& info = p.features[f];
     if (info.store == Store::sorted) {

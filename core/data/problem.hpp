@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/callable.hpp"
 #include "base/types.hpp"
 #include "data/block.hpp"
 
@@ -13,14 +14,13 @@ namespace treewright {
 
 class RowMatrix;
 
-struct Problem {
-  Params params;
+// What is known of a table before anything is predicted.
+struct Design {
   std::vector<Column> columns;
   std::vector<FeatureInfo> features;
   // Values that thresholds may take, per feature, where a part of a training set is grown; empty
   // where they are those of the columns.
   std::vector<std::span<const double>> cut_values;
-  Targets targets;
   i64 n_rows = 0;
   i32 n_sorted = 0, n_coded = 0;
   i32 n_tabled = 0;    // features with a table per node,
@@ -28,9 +28,13 @@ struct Problem {
   bool any_gaps = false;
   bool searchable = true;             // false: a Python chooser searches, columns stay as they are
   const RowMatrix* matrix = nullptr;  // of a forest: its ordered features are not kept sorted
-  bool exact_rows = true;             // every cut is tried, in large nodes too
+  bool tries_all_cuts = true;         // in large nodes of a forest too
+};
 
-  // Scaled targets over the rows (see scale_targets).
+// What is predicted: targets and weights of the rows, scaled to integers (see scale_targets). It
+// may change while the design stays.
+struct Response {
+  Targets targets;
   bool unit = true;      // all weights are one
   i32 n_stats = 0;       // length of a stats vector
   bool squares = false;  // stats carry w·y² as well
@@ -40,6 +44,10 @@ struct Problem {
   double y_unit = 1;
   double y2_unit = 1;
   std::vector<i64> total;  // stats of all rows
+};
+
+struct Problem : Design, Response {
+  Params params;
 
   // A user's compiled criterion: the score of one cut from the stats of its sides, as numbers.
   using OneCut = double (*)(const double* left, const double* right, i64 n_stats);
@@ -101,7 +109,7 @@ void scale_targets(Problem& p, i64 n_draws = 0);
 Memory coded_column(const Problem& p, i32 f, FeatureInfo& info);
 
 // Ranks or codes every column, scales weights and targets to integers (so that sums do not depend
-// on order) and builds the root block.
-std::shared_ptr<Block> root_block(Problem& p);
+// on order) and builds the root block. The calling thread calls poll() between columns.
+std::shared_ptr<Block> root_block(Problem& p, Callable<void()> poll);
 
 }  // namespace treewright

@@ -39,7 +39,7 @@ void prepare(Problem& p, const ForestPlan& plan, Shared& shared) {
   }
   shared.matrix = std::make_unique<RowMatrix>(p.columns, ordered, p.n_rows, plan.n_threads);
   p.matrix = shared.matrix.get();
-  p.exact_rows = plan.exact;
+  p.tries_all_cuts = plan.exact;
   for (std::size_t i = 0; i < ordered.size(); ++i) {
     const RowFeature& feature = shared.matrix->features[i];
     FeatureInfo& info = p.features[feature.column];

@@ -3,68 +3,55 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/ordered.hpp"
 #include "binned/column_values.hpp"
-#include "predict/forest_model.hpp"
-#include "predict/row_keys.hpp"
+#include "predict/forest_walk.hpp"
 
 namespace treewright {
 namespace {
 
-// Leaves of rows down one tree whose tests are all single cuts, many rows at once.
-template <class Node>
-void walk_block(const Problem& p, const ForestModel& model, const std::vector<u32>& rows,
-                std::vector<u32>& leaf) {
-  constexpr i64 kTogether = 32768, kTile = 64;  // rows; a tile's lines are read once
-  const i64 n = std::ssize(rows), width = row_width<typename Node::Key>(p.n_features());
-  std::vector<typename Node::Key> keys((std::min(n, kTogether) + BlockWalk::kSpareRows) * width);
-  BlockWalk walk;
-  for (i64 start = 0; start < n; start += kTogether) {
-    const i64 count = std::min(kTogether, n - start);
-    for (i64 tile = 0; tile < count; tile += kTile) {
-      const i64 end = std::min(tile + kTile, count);
-      for (const i32 f : model.used) {
-        with_cell_type(p.columns[f], [&](auto type) {
-          for (i64 i = tile; i < end; ++i) {
-            const char* cell = p.columns[f].at(rows[start + i]);
-            const auto value = *reinterpret_cast<const decltype(type)*>(cell);
-            keys[i * width + f] = ordered(static_cast<typename Node::Value>(value));
-          }
-        });
-      }
-    }
-    walk.run(model.tree(0, Node{}), {keys.data(), width, count}, nullptr);
-    for (i64 i = 0; i < count; ++i) leaf[start + i] = model.number_of(walk.leaf[i]);
-  }
-}
-
-// The same for any tree and with gaps.
-void walk_pieces(const Problem& p, const ForestModel& model, const std::vector<u32>& rows,
-                 std::vector<u32>& leaf) {
-  const predict::Router& router = model.router(0);
-  std::vector<double> scratch(static_cast<std::size_t>(p.n_features()) * predict::max_piece);
-  const i64 n = std::ssize(rows);
-  for (i64 start = 0; start < n; start += predict::max_piece) {
-    const i64 count = std::min<i64>(predict::max_piece, n - start);
-    for (const i32 f : model.used) {
+// The features that a model reads of some rows, as one block; gaps are NaN.
+template <class T>
+void gather_block(const Problem& p, const std::vector<i32>& used, std::span<const u32> rows,
+                  T* block) {
+  constexpr i64 kTile = 64;  // rows whose lines are read once
+  const i64 n = std::ssize(rows), width = p.n_features();
+  for (i64 tile = 0; tile < n; tile += kTile) {
+    const i64 end = std::min(tile + kTile, n);
+    for (const i32 f : used) {
       const Column& column = p.columns[f];
-      for (i64 i = 0; i < count; ++i) {
-        const u32 row = rows[start + i];
-        double x = column.type == ColumnType::code ? column.code(row) : column.value(row);
-        if (column.type == ColumnType::code && x < 0) x = std::numeric_limits<double>::quiet_NaN();
-        scratch[static_cast<std::size_t>(f) * predict::max_piece + i] = x;
-      }
-    }
-    std::int32_t node[predict::max_piece];
-    predict::walk<false>(router, predict::Block<double, predict::max_piece>{scratch.data(), 1},
-                         static_cast<std::int32_t>(count), node);
-    for (i64 i = 0; i < count; ++i) {
-      leaf[start + i] = static_cast<u32>(model.leaf_number(0, node[i]));
+      with_cell_type(column, [&](auto type) {
+        for (i64 i = tile; i < end; ++i) {
+          const auto cell = *reinterpret_cast<const decltype(type)*>(column.at(rows[i]));
+          const bool is_gap = column.type == ColumnType::code && cell < 0;
+          block[i * width + f] =
+              is_gap ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(cell);
+        }
+      });
     }
   }
 }
 
 // Leaves of rows, by the predictor.
+template <class T>
+void walk_blocks(const Problem& p, RowBlocks& trees, bool has_gaps, std::span<const u32> rows,
+                 u32* leaf) {
+  const ForestModel& model = trees.model();
+  const i64 n = std::ssize(rows), width = p.n_features();
+  std::vector<T> block(std::min(n, kLargestBlock) * width);
+  Workspace space;
+  for (i64 first = 0; first < n; first += kLargestBlock) {
+    const i64 count = std::min(kLargestBlock, n - first);
+    gather_block(p, model.used, rows.subspan(first, count), block.data());
+    constexpr Number number = std::is_same_v<T, float> ? Number::float32 : Number::float64;
+    trees.run_here({count, number, block.data(), width}, has_gaps, space,
+                   [&](i64, i64 start, i64 here, Workspace& s) {
+                     for (i64 i = 0; i < here; ++i) {
+                       leaf[first + start + i] = model.number_of(s.walk.leaf[i]);
+                     }
+                   });
+  }
+}
+
 void walk_rows(const Problem& p, const CompactTree& tree, const std::vector<u32>& rows,
                std::vector<u32>& leaf) {
   std::vector<i32> n_categories(p.n_features(), -1);
@@ -72,23 +59,15 @@ void walk_rows(const Problem& p, const CompactTree& tree, const std::vector<u32>
     if (p.columns[f].type == ColumnType::code) n_categories[f] = p.columns[f].n_categories;
   }
   const std::vector<i64> bounds{0, std::ssize(tree.n_children)};
-  ForestModel model({n_categories, bounds, tree.n_children, tree.feature, tree.gap_branch,
-                     tree.kind, tree.closed, tree.n_breaks, tree.n_codes, tree.breaks, tree.codes,
-                     tree.branches});
+  RowBlocks trees({n_categories, bounds, tree.n_children, tree.feature, tree.gap_branch, tree.kind,
+                   tree.closed, tree.n_breaks, tree.n_codes, tree.breaks, tree.codes,
+                   tree.branches});
   bool has_gaps = false, are_floats = true;
-  for (const i32 f : model.used) {
+  for (const i32 f : trees.model().used) {
     has_gaps |= p.features[f].has_gaps;
     are_floats &= p.columns[f].type == ColumnType::f32;
   }
-  if (has_gaps || !model.is_plain()) {
-    model.need_routers();
-    walk_pieces(p, model, rows, leaf);
-  } else if (are_floats && model.need_floats()) {
-    walk_block<FloatNode>(p, model, rows, leaf);
-  } else {
-    model.need_doubles();
-    walk_block<DoubleNode>(p, model, rows, leaf);
-  }
+  (are_floats ? walk_blocks<float> : walk_blocks<double>)(p, trees, has_gaps, rows, leaf.data());
 }
 
 // Label with the least expected cost, the first among equals.

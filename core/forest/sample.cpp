@@ -7,8 +7,6 @@
 namespace treewright {
 namespace {
 
-constexpr u64 kSampleStream = 0x53414D504C45;
-
 // Uniform in (0, 1] with 53 bits.
 double positive_uniform(Philox& random) {
   return static_cast<double>((random.next() >> 11) + 1) * 0x1.0p-53;
@@ -50,7 +48,7 @@ void draw_sample(const Sampling& s, u64 seed, i64 n, i32* counts) {
   }
   std::fill_n(counts, n, 0);
   for (std::size_t stratum = 0; stratum < s.n_draws.size(); ++stratum) {
-    const Philox random(seed, child_path(kSampleStream, static_cast<i32>(stratum)));
+    const Philox random(seed, sample_stream(static_cast<i32>(stratum)));
     std::vector<i64> rows;
     for (i64 i = 0; s.strata && i < n; ++i) {
       if (s.strata[i] == static_cast<i32>(stratum)) rows.push_back(i);

@@ -27,6 +27,15 @@ inline u64 tree_seed(u64 seed, i64 tree) {
   return z ^ (z >> 31);
 }
 
+// The stream of the rows that are drawn from a stratum.
+inline u64 sample_stream(i32 stratum) { return child_path(0x53414D504C45, stratum); }
+
+// Calls take(row) for each row of a sample with replacement and equal chances.
+template <class Take>
+void each_drawn(u64 seed, i64 n, i64 n_draws, Take&& take) {
+  Philox(seed, sample_stream(0)).each_below32(static_cast<u32>(n), n_draws, take);
+}
+
 // Fills counts (n entries) for the tree with this seed.
 void draw_sample(const Sampling& sampling, u64 seed, i64 n, i32* counts);
 

@@ -19,6 +19,8 @@ struct FlatTree {
   FlatSplits splits, surrogates;
   std::vector<i64> surrogate_offset{0}, n_samples;
   std::vector<double> agreement, adjusted, weight, value, impurity, gain;
+  std::vector<Stop> stopped;
+  std::vector<double> p_value;  // of the best split, where splits were tested
   std::vector<double> clipped;  // two classes under constraints: rate of the second, or NaN
 };
 
@@ -119,7 +121,7 @@ class Assembler {
       for (i32 b = 0; b < out_.n_children[id]; ++b) below += cost[out_.first_child[id] + b];
       const bool fails = out_.n_children[id] && below >= leaf + kPriceMargin;
       cost[id] = out_.n_children[id] ? std::min(leaf, below) : leaf;
-      if (fails) list[order_[id].at].inner = -1;
+      if (fails) list.undo_split(order_[id].at, Stop::price);
       any = any || fails;
     }
     return any;
@@ -155,11 +157,20 @@ class Assembler {
     }
   }
 
+  // Under a price it depends on the threads whether a node was searched before it was given up.
+  Stop reason_of(Stop noted) const {
+    const bool searched = noted == Stop::values || noted == Stop::no_test || noted == Stop::gain;
+    return searched && p_.params.leaf_price >= 0 ? Stop::price : noted;
+  }
+
   void write_records() {
     out_.n_samples.reserve(order_.size());
     out_.impurity.reserve(order_.size());
+    const bool tests = p_.params.max_p_value < 1;
     for (const Place& place : order_) {
       const NodeList& list = lists_[place.list];
+      if (list.keeps_reasons) out_.stopped.push_back(reason_of(list.stopped[place.at]));
+      if (tests) out_.p_value.push_back(list.p_value_of(place.at));
       out_.n_samples.push_back(list[place.at].n_samples);
       out_.impurity.push_back(list[place.at].impurity);
       const auto& answers = list.python_id;

@@ -24,17 +24,19 @@ inline std::vector<Part> share_out(const Problem& p, const Pending& node, const 
   auto branch = [&](u32 id) {
     return many ? scratch.many[id] : scratch.branch[id] == kUndecided ? -1 : scratch.branch[id];
   };
-  std::vector<double> share(n_branches, 0);
-  double total = 0;
+  std::vector<i64> weight(n_branches, 0);  // whole, so that the order of rows changes nothing
+  i64 known = 0;
   for (i64 i = node.begin; i < node.end; ++i) {
     const u32 id = block.ids[i];
     const i32 b = branch(id);
     if (b < 0) continue;
-    share[b] += instance_weight(block.target, id);
-    total += instance_weight(block.target, id);
+    weight[b] += instance_weight(block.target, id);
+    known += instance_weight(block.target, id);
   }
+  std::vector<double> share(weight.begin(), weight.end());
+  double total = static_cast<double>(known);
   if (p.params.single_shares) {
-    const i64 gaps = p.weight_of(stats) - std::llrint(total);
+    const i64 gaps = p.weight_of(stats) - known;
     total = known_single(stats, p.n_stats, gaps).known;
     for (double& s : share) s = static_cast<float>(s) / static_cast<float>(total);
     total = 1;

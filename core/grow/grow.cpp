@@ -35,7 +35,9 @@ class Grower {
     list[0].n_samples = static_cast<i32>(root.size());
     children_.describe(*root.block, root, list);
     small_ = growth_.store->small_subtrees(*root.block);
-    if (!is_terminal(p_, list, 0, 0)) {
+    if (is_terminal(p_, list, 0, 0)) {
+      list.stop(0, why_terminal(p_, list, 0, 0));
+    } else {
       if (p_.params.max_leaves > 0) {
         best_first(std::move(root), list);
       } else if (o_.ask) {
@@ -94,7 +96,10 @@ class Grower {
       i64 finished = 0;
       for (std::size_t i = 0; i < level.size(); ++i) {
         finished += level[i].size();
-        if (!chosen[i].external) continue;
+        if (!chosen[i].external) {
+          list.stop(level[i].record, Stop::chooser);
+          continue;
+        }
         application_.apply(level[i], chosen[i], list, false, growth_.buffers[0], next);
       }
       for (const Pending& node : next) finished -= node.size();
@@ -107,7 +112,8 @@ class Grower {
     const int threads = o_.chooser->needs_gil() ? 1 : p_.params.n_threads;
     if (threads <= 1) {
       subtree(std::move(root), list, growth_.buffers[0], true);
-      grown_.in_order = p_.params.leaf_price < 0;  // else smaller branches came first
+      // under a price smaller branches came first, and a test leaves records behind
+      grown_.in_order = p_.params.leaf_price < 0 && p_.params.max_p_value >= 1;
       return;
     }
     // Below this size a node is worth more to one thread than its features are to all.
@@ -181,6 +187,7 @@ class Grower {
       Pending node = std::move(stack.back());
       stack.pop_back();
       if (priced && !ledger.take(node.record)) {
+        list.stop(node.record, Stop::price);
         growth_.count_done(node.size());
         drop(ledger.stays_leaf(node.record));
         continue;
@@ -251,11 +258,15 @@ class Grower {
       queue.pop();
       const i64 before = list.size();
       application_.apply(open[at]->node, open[at]->chosen, list, true, scratch, next);
+      const bool is_split = list[open[at]->node.record].inner >= 0;
       open[at].reset();
-      leaves += list.size() - before - 1;
+      if (is_split) leaves += list.size() - before - 1;
       for (Pending& node : next) consider_node(std::move(node));
       next.clear();
       growth_.poll(0);
+    }
+    for (const auto& left : open) {
+      if (left) list.stop(left->node.record, Stop::max_leaves);
     }
   }
 

@@ -16,6 +16,7 @@ namespace treewright {
 
 // Work on one feature of a smaller node is not worth a thread.
 constexpr i64 kSharedWork = 200000;
+constexpr i64 kPolledInstances = 1 << 16;
 
 class Growth {
  public:
@@ -35,12 +36,12 @@ class Growth {
   Pending make_root() {
     Pending root;
     root.end = p.n_rows;
-    root.path = child_path(p.params.seed, 0);
+    root.path = p.params.root_path ? p.params.root_path : child_path(p.params.seed, 0);
     if (options.root) {
       root.block = options.root;
       root.end = options.root_size;
     } else {
-      root.block = root_block(p);
+      root.block = root_block(p, [this] { poll(0); });
     }
     auto active = std::make_shared<std::vector<i32>>();
     for (i32 f = 0; f < p.n_features() && p.searchable; ++f) {
@@ -55,7 +56,9 @@ class Growth {
   NodeList new_list() const {
     // Two classes under monotonic constraints keep the clipped rate of the second.
     const i32 rates = p.params.monotonic.empty() ? 0 : 1;
-    return NodeList(p.n_stats, p.is_classification() ? rates : p.targets.n_outputs);
+    NodeList list(p.n_stats, p.is_classification() ? rates : p.targets.n_outputs);
+    list.keeps_reasons = !options.root;
+    return list;
   }
 
   NodeView view_of(Pending& node, const i64* stats, Scratch& scratch) {
@@ -104,7 +107,12 @@ class Growth {
       parallel_for(
           n, p.params.n_threads, [&](i64 i, int t) { work(i, buffers[t]); }, [&] { poll(0); });
     } else {
-      for (i64 i = 0; i < n; ++i) work(i, scratch);
+      // the calling thread's node may be large enough to keep Ctrl-C waiting
+      const bool asks = &scratch == buffers.data() && instances >= kPolledInstances;
+      for (i64 i = 0; i < n; ++i) {
+        work(i, scratch);
+        if (asks) poll(0);
+      }
     }
   }
 

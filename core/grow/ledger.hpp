@@ -116,7 +116,7 @@ class Ledger {
       }
       accounts_.pop_back();
       if (fails) {
-        list_[a.record].inner = -1;
+        list_.undo_split(a.record, Stop::price);
         dropped += a.waiting;
       } else if (a.stay) {
         a.stay();

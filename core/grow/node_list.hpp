@@ -92,6 +92,24 @@ struct FlatSplits {
   }
 };
 
+// Why a node was not split; the names are in treewright.tree.growing.stopped.
+enum class Stop : u8 {
+  is_split,
+  empty,         // no instance came here
+  pure,          // one class, or equal numbers
+  depth,         // max_depth
+  leaf_rows,     // too few for two leaves
+  split_rows,    // fewer than min_split
+  leaf_weight,   // too light for two leaves
+  price,         // a further leaf does not pay
+  values,        // the features that may be tested have one value each
+  no_test,       // no admissible test
+  gain,          // the best test gains too little
+  significance,  // the best test could be chance
+  max_leaves,    // others were split first
+  chooser        // a chooser in Python proposed nothing
+};
+
 // A finished node. Children are linked by record number until the tree is assembled.
 struct NodeRecord {
   double impurity = 0;  // regression only; class impurities follow from the stats
@@ -117,7 +135,10 @@ struct NodeList {
   std::vector<double> values;  // n_values per record: location per output, NaN without any
   FlatSplits splits, surrogates;
   std::vector<double> agreement, adjusted;
-  std::vector<i32> python_id;  // per record, what a Python chooser said of it; empty without one
+  std::vector<i32> python_id;   // per record, what a Python chooser said of it; empty without one
+  bool keeps_reasons = false;   // off in forests, whose trees keep no history
+  std::vector<Stop> stopped;    // per record, where reasons are kept
+  std::vector<double> p_value;  // per record, of its best split where that was tested; may be short
 
   NodeList(i32 stats_width, i32 values_width) : n_stats(stats_width), n_values(values_width) {}
 
@@ -140,11 +161,35 @@ struct NodeList {
     python_id[i] = static_cast<i32>(id);
   }
 
+  void stop(i64 i, Stop reason) {
+    if (keeps_reasons) stopped[i] = reason;
+  }
+
+  void set_p_value(i64 i, double p) {
+    if (!keeps_reasons) return;
+    if (static_cast<i64>(p_value.size()) <= i) {
+      p_value.resize(i + 1, std::numeric_limits<double>::quiet_NaN());
+    }
+    p_value[i] = p;
+  }
+
+  double p_value_of(i64 i) const {
+    const bool is_there = i < static_cast<i64>(p_value.size());
+    return is_there ? p_value[i] : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  // Takes a split back; what was noted of it stays behind, unreachable.
+  void undo_split(i64 i, Stop reason) {
+    records[i].inner = -1;
+    stop(i, reason);
+  }
+
   // Appends empty records; returns the first.
   i64 add(i64 count) {
     const i64 first = size();
     make_room(first + count);
     records.resize(first + count);
+    if (keeps_reasons) stopped.resize(first + count, Stop::is_split);
     stats.resize(records.size() * n_stats, 0);
     values.resize(records.size() * n_values, std::numeric_limits<double>::quiet_NaN());
     return first;
@@ -170,9 +215,11 @@ struct NodeList {
     inner.shrink_to_fit();
     stats.shrink_to_fit();
     values.shrink_to_fit();
+    stopped.shrink_to_fit();
   }
 
   void set_split(i64 i, const Split& split, i64 n_gaps) {
+    stop(i, Stop::is_split);
     records[i].inner = static_cast<i32>(inner.size());
     InnerRecord& r = inner.emplace_back();
     r.gain = split.gain;
@@ -198,6 +245,7 @@ struct NodeList {
     if (n <= static_cast<i64>(records.capacity())) return;
     const std::size_t room = n + n / 4 + 16;
     records.reserve(room);
+    if (keeps_reasons) stopped.reserve(room);
     stats.reserve(room * n_stats);
     values.reserve(room * n_values);
   }

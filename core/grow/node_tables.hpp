@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "binned/histogram.hpp"
 #include "choose/groups.hpp"
 #include "grow/growth.hpp"
 
@@ -25,23 +26,20 @@ class NodeTables {
     const i32 width = table_width(p_);
     std::vector<i64> tables(static_cast<std::size_t>(p_.table_rows) * width);
     g_.for_each(
-        static_cast<i64>(active.size()), node.size(), shared, scratch, [&](i64 i, Scratch& s) {
+        static_cast<i64>(active.size()), node.size(), shared, scratch, [&](i64 i, Scratch&) {
           const FeatureInfo& info = p_.features[active[i]];
           if (info.table < 0) return;
-          fill_table(p_, block, node.begin, node.end, info, tables.data() + info.table * width, s);
+          fill_table(p_, block, node.begin, node.end, info, tables.data() + info.table * width);
         });
     return tables;
   }
 
-  // Tables of two children: those of the smaller are counted, the rest of the parent's are the
-  // larger's. Sums are integers, so this is exact.
+  // Tables of two children, from those of their parent.
   void share(Pending& node, std::span<Pending> kids, bool shared, Scratch& scratch) {
-    const int small = kids[0].size() <= kids[1].size() ? 0 : 1;
+    const int small = counted_sibling(kids[0].size(), kids[1].size());
     kids[small].tables = make(*node.block, kids[small], *node.active, shared, scratch);
     kids[!small].tables = std::move(node.tables);
-    const i64* counted = kids[small].tables.data();
-    i64* rest = kids[!small].tables.data();
-    for (std::size_t i = 0; i < kids[small].tables.size(); ++i) rest[i] -= counted[i];
+    subtract(kids[small].tables.data(), std::ssize(kids[small].tables), kids[!small].tables.data());
   }
 
  private:

@@ -9,7 +9,7 @@
 #include "binned/bits.hpp"
 #include "binned/class_scores.hpp"
 #include "binned/short_scores.hpp"
-#include "choose/row_search.hpp"
+#include "choose/by_row_search.hpp"
 #include "choose/table_scan.hpp"
 
 namespace treewright {
@@ -24,7 +24,7 @@ class SmallNode {
 
   explicit SmallNode(const Problem& p) : p_(p), is_short_(p.matrix->has_short_keys()) {
     // Between the two limits the growth loop sorts, or looks into bins where every cut counts.
-    if (!is_short_ || p.exact_rows) max_rows_ = std::min(kMaxRows, kMaxPairs);
+    if (!is_short_ || p.tries_all_cuts) max_rows_ = std::min(kMaxRows, kMaxPairs);
     if (!is_short_) max_weight_ = 255;  // sums are bytes
   }
 

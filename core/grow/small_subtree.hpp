@@ -3,8 +3,8 @@
 // Most nodes of a full tree have a few rows, and what the growth loop does around the search of
 // such a node takes longer than the search. Here a node is a set of bits, one per row of the
 // subtree's root. So is a binary feature, whose sums are those of the bits they share; other
-// features are compared by pairs (choose/row_search.hpp, binned/short_scores.hpp), categories are
-// counted (choose/table_scan.hpp). Splits are those that the growth loop finds, to the bit.
+// features are compared by pairs (choose/by_row_search.hpp, binned/short_scores.hpp), categories
+// are counted (choose/table_scan.hpp). Splits are those that the growth loop finds, to the bit.
 #pragma once
 
 #include <memory>

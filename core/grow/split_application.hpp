@@ -14,6 +14,7 @@
 #include "grow/kept_node.hpp"
 #include "grow/mark.hpp"
 #include "grow/node_tables.hpp"
+#include "grow/significance.hpp"
 #include "grow/stopping.hpp"
 
 namespace treewright {
@@ -33,7 +34,7 @@ class SplitApplication {
 
   // Splits a node: marks, decides gaps, makes the children's records and moves the instances.
   // Children that can be split again are appended to `children`. With `later`, surrogates that
-  // nothing waits for are left to it.
+  // nothing waits for are left to it. A split that could be chance is taken back.
   void apply(Pending& node, Chosen& chosen, NodeList& list, bool shared, Scratch& scratch,
              std::vector<Pending>& children, FindLater* later = nullptr) {
     const NodeView view = g_.view_of(node, list.stats_of(node.record), scratch);
@@ -97,13 +98,17 @@ class SplitApplication {
     }
     children_.add_stats(block, node, kids, gaps.some_stay, scratch.marked, list);
     for (const Pending& kid : kids) children_.describe(block, kid, list);
+    if (could_be_chance(node, kids, list, [&](const Pending&) -> const Block& { return block; })) {
+      children.resize(start);
+      return;
+    }
     children_.bound(node, split, list, first, kids);
     for (const Pending& kid : kids) children_.clip(kid, list);
     std::vector<u8>& keep = scratch.keep;
     keep.resize(split.n_branches);
     bool any = false, tables = gaps.surrogates_later && !later;
     for (i32 b = 0; b < split.n_branches; ++b) {
-      keep[b] = kids[b].size() > 0 && !is_terminal(p_, list, first + b, node.depth + 1);
+      keep[b] = kids[b].size() > 0 && !ends_here(list, first + b, node.depth + 1);
       any = any || keep[b];
       tables = tables || (keep[b] && tables_.pay(kids[b].size()));
     }
@@ -126,10 +131,38 @@ class SplitApplication {
       kids[b].active = below;
       if (!tables_.pay(kids[b].size())) kids[b].tables = {};
       g_.store->drop_constants(kids[b]);
-      if (!o_.ask && kids[b].active->empty()) continue;
+      if (nothing_left(kids[b], list)) continue;
       if (end++ != start + b) children[end - 1] = std::move(kids[b]);
     }
     children.resize(end);
+  }
+
+  // Whether a child is a leaf, whatever a search would find; its record says why.
+  bool ends_here(NodeList& list, i64 at, i32 depth) const {
+    if (!is_terminal(p_, list, at, depth)) return false;
+    if (list.keeps_reasons) list.stop(at, why_terminal(p_, list, at, depth));
+    return true;
+  }
+
+  bool nothing_left(const Pending& kid, NodeList& list) const {
+    if (o_.ask || !kid.active->empty()) return false;
+    list.stop(kid.record, Stop::values);
+    return true;
+  }
+
+  // Whether target and branch seem independent, so that the node stays a leaf.
+  template <class BlockOf>
+  bool could_be_chance(const Pending& node, std::span<const Pending> kids, NodeList& list,
+                       BlockOf&& block_of) const {
+    for (const Pending& kid : kids) {
+      if (!kid.size()) list.stop(kid.record, Stop::empty);
+    }
+    if (p_.params.max_p_value >= 1) return false;
+    const double p = split_p(p_, o_.numbers, list, kids, block_of);
+    list.set_p_value(node.record, p);
+    if (!(p > p_.params.max_p_value)) return false;
+    list.undo_split(node.record, Stop::significance);
+    return true;
   }
 
   // Surrogates of a split that decided every instance, from the tables of its children.
@@ -196,7 +229,7 @@ class SplitApplication {
           stats[block.target.label[id]] +=
               shared_weight(p_, block.target.weight[id], parts[b].share[i]);
         }
-        if (is_terminal(p_, list, kid.record, kid.depth)) continue;
+        if (ends_here(list, kid.record, kid.depth)) continue;
       }
       kid.block = extract(p_, block, node.begin, node.end, parts[b].ids, parts[b].share.data(),
                           *node.active, scratch);
@@ -204,12 +237,16 @@ class SplitApplication {
       for (i64 i = 0; i < kid.end; ++i) add_any(p_, kid.block->target, i, stats);
       children_.describe(*kid.block, kid, list);
     }
+    if (could_be_chance(node, kids, list,
+                        [](const Pending& kid) -> const Block& { return *kid.block; })) {
+      return;
+    }
     children_.bound(node, split, list, first, kids);
     for (const Pending& kid : kids) children_.clip(kid, list);
     for (i32 b = 0; b < split.n_branches; ++b) {
-      if (!kids[b].block || is_terminal(p_, list, first + b, node.depth + 1)) continue;
+      if (!kids[b].block || ends_here(list, first + b, node.depth + 1)) continue;
       g_.store->drop_constants(kids[b]);
-      if (!o_.ask && kids[b].active->empty()) continue;
+      if (nothing_left(kids[b], list)) continue;
       children.push_back(std::move(kids[b]));
     }
   }

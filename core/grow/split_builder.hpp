@@ -36,7 +36,7 @@ inline double value_break(const Problem& p, i32 feature, double a, double b) {
   const std::span<const double> values =
       p.cut_values.empty() ? p.features[feature].code_value : p.cut_values[feature];
   return q.single_thresholds ? data_value<float>(values, a, b, 0)
-                             : data_value<double>(values, a, b, q.slack);
+                             : data_value<double>(values, a, b, q.threshold_slack);
 }
 
 // A break of a feature between the values of two rows.

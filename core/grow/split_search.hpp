@@ -16,11 +16,12 @@ class SplitSearch {
   SplitSearch(Growth& growth, NodeTables& tables)
       : g_(growth), p_(growth.p), o_(growth.options), tables_(tables) {}
 
-  // False: nothing is worth a split.
+  // False: nothing is worth a split, and the node's record says why.
   bool choose(Pending& node, NodeList& list, bool shared, Scratch& scratch, Chosen& chosen) {
     if (o_.ask) {
       std::vector<Chosen> answer = ask_python(g_, {&node, 1}, list);
       chosen = std::move(answer[0]);
+      if (!chosen.external) list.stop(node.record, Stop::chooser);
       return chosen.external;
     }
     if (node.tables.empty() && tables_.pay(node.size())) {
@@ -38,21 +39,46 @@ class SplitSearch {
     }
     const std::vector<i32>& order = draws ? scratch.drawn : *node.active;
     std::vector<Candidate> found;  // where all are scored before one wins
-    auto search = [&] {
-      return g_.store->search(node, view, order, list[node.record], shared, found, scratch);
-    };
+    auto search = [&] { return g_.store->search(node, view, order, shared, found, scratch); };
     Candidate best = search();
     // A draw without any admissible split goes on until there is one, unless that makes a leaf.
     while (draws && p_.params.redraw && best.kind == CandidateKind::none &&
            !scratch.draw.is_over()) {
       if (draw_features(1, scratch)) best = search();
     }
-    if (!is_worth_it(p_.params, g_.gain_unit, best)) return false;
-    chosen.candidate = best;
-    return true;
+    Stop reason = worth_of(p_.params, g_.gain_unit, best);
+    if (reason == Stop::is_split) {
+      chosen.candidate = best;
+      return true;
+    }
+    if (list.keeps_reasons) {
+      if (reason == Stop::no_test && is_constant(node)) reason = Stop::values;
+      list.stop(node.record, reason);
+    }
+    return false;
   }
 
  private:
+  // Whether every feature that may be tested has one value; of a tree that keeps reasons.
+  bool is_constant(const Pending& node) const {
+    const Block& block = *node.block;
+    return std::all_of(node.active->begin(), node.active->end(), [&](i32 f) {
+      const FeatureInfo& info = p_.features[f];
+      if (info.store == Store::sorted) {
+        const Entry* e = block.entries[info.slot];
+        return e[node.begin].rank == e[node.end - 1].rank;
+      }
+      bool same = info.store == Store::coded;
+      with_code_type(info.code_bytes, [&](auto code) {
+        const auto* codes = reinterpret_cast<const decltype(code)*>(block.codes[info.slot]);
+        for (i64 i = node.begin; same && i < node.end; ++i) {
+          same = codes[block.ids[i]] == codes[block.ids[node.begin]];
+        }
+      });
+      return same;
+    });
+  }
+
   // The next features of a draw, those that may vary; false: none does.
   static bool draw_features(i32 count, Scratch& scratch) {
     scratch.drawn.resize(count);

@@ -47,15 +47,16 @@ inline bool is_pure(const Problem& p, const i64* stats) {
          std::max(q.slack / p.weight_unit, q.pure_share * static_cast<double>(total));
 }
 
-// Whether the best split of a node is made. A gain that is nothing but rounding becomes 0.
-inline bool is_worth_it(const Params& q, double gain_unit, Candidate& best) {
-  if (best.kind == CandidateKind::none) return false;
+// Whether the best split of a node is made, or why not. A gain that is nothing but rounding
+// becomes 0.
+inline Stop worth_of(const Params& q, double gain_unit, Candidate& best) {
+  if (best.kind == CandidateKind::none) return Stop::no_test;
   const double noise = 1e-15 * best.scale * 8;
   if (best.gain <= noise) {
-    if (!q.zero_gain || best.gain < -noise) return false;
+    if (!q.zero_gain || best.gain < -noise) return Stop::gain;
     best.gain = 0;
   }
-  return !(best.gain * gain_unit < q.min_gain);
+  return best.gain * gain_unit < q.min_gain ? Stop::gain : Stop::is_split;
 }
 
 // Whether a node stays a leaf, whatever a search would find.
@@ -76,6 +77,21 @@ inline bool is_terminal(const Problem& p, const NodeList& list, i64 at, i32 dept
     return true;
   }
   return q.leaf_price >= 0 && risk_of(p, list, at) <= q.leaf_price * (1 + 1e-10);
+}
+
+// Which rule made a terminal node one: of several, what says most of its rows.
+inline Stop why_terminal(const Problem& p, const NodeList& list, i64 at, i32 depth) {
+  const Params& q = p.params;
+  const NodeRecord& record = list[at];
+  if (!record.n_samples) return Stop::empty;
+  if (p.is_classification() ? is_pure(p, list.stats_of(at)) : !(record.impurity > 0)) {
+    return Stop::pure;
+  }
+  if (depth >= q.max_depth) return Stop::depth;
+  if (record.n_samples < 2 * q.min_leaf) return Stop::leaf_rows;
+  if (record.n_samples < q.min_split) return Stop::split_rows;
+  const double weight = static_cast<double>(p.weight_of(list.stats_of(at))) * p.weight_unit;
+  return weight < 2 * q.min_weight_leaf - q.slack ? Stop::leaf_weight : Stop::price;
 }
 
 }  // namespace treewright

@@ -43,9 +43,8 @@ class SortedStore : public AnyStore {
  public:
   using AnyStore::AnyStore;
 
-  Candidate search(Pending& node, NodeView& view, std::span<const i32> features,
-                   const NodeRecord& record, bool shared, std::vector<Candidate>& found,
-                   Scratch& scratch) override {
+  Candidate search(Pending& node, NodeView& view, std::span<const i32> features, bool shared,
+                   std::vector<Candidate>& found, Scratch& scratch) override {
     const i64 n = std::ssize(features), before = std::ssize(found);
     const bool in_parallel = shared && !o_.chooser->needs_gil() && node.size() * n >= kSharedWork;
     if (in_parallel || o_.chooser->picks()) {
@@ -55,10 +54,8 @@ class SortedStore : public AnyStore {
       });
       return winner_of(found);
     }
-    // No split gains more than all impurity there is; one that does ends the search.
-    const double enough = most_gain(view, record) * (1 - 1e-13);
     Candidate best;
-    for (i64 i = 0; i < n && best.gain < enough; ++i) {
+    for (i64 i = 0; i < n; ++i) {
       const Candidate candidate = o_.chooser->best(view, features[i], scratch);
       if (candidate.beats(best)) best = candidate;
       view.to_beat = std::max(0.0, best.gain);
@@ -107,26 +104,6 @@ class SortedStore : public AnyStore {
     node.begin = 0;
     node.end = static_cast<i64>(picked.size());
   }
-
-  // The gain of a split into pure children. Only small nodes have a chance to find one.
-  double most_gain(const NodeView& view, const NodeRecord& record) const {
-    if (view.size() > 64) return kInf;
-    if (p_.is_classification()) return o_.chooser->most_gain(view.stats, view.criterion);
-    if (o_.own_scale) return kInf;
-    if (o_.numbers == NumberCriterion::squared && p_.unit && p_.targets.n_outputs == 1) {
-      // From the integers that gains are made of: the impurity of the numbers themselves differs
-      // from theirs by more than a tie.
-      double squares = 0;
-      for (i64 i = view.begin; i < view.end; ++i) {
-        const i64 whole = view.block.target.wy[view.block.ids[i]] - view.criterion.centre[0];
-        const double centred = static_cast<double>(whole) - view.criterion.rest[0];
-        squares += centred * centred;
-      }
-      return squares;
-    }
-    const double share = static_cast<double>(view.stats[0]) / static_cast<double>(p_.total[0]);
-    return record.impurity * share / g_.gain_unit;
-  }
 };
 
 class RowStore : public AnyStore {
@@ -135,8 +112,8 @@ class RowStore : public AnyStore {
 
   // Features without gaps are searched together. Those that do not vary are not looked at again
   // below the node.
-  Candidate search(Pending& node, NodeView& view, std::span<const i32> features, const NodeRecord&,
-                   bool /*shared*/, std::vector<Candidate>&, Scratch& scratch) override {
+  Candidate search(Pending& node, NodeView& view, std::span<const i32> features, bool /*shared*/,
+                   std::vector<Candidate>&, Scratch& scratch) override {
     const i32 n = static_cast<i32>(features.size());
     std::vector<i32>& gapless = scratch.gapless;
     gapless.clear();
@@ -147,8 +124,7 @@ class RowStore : public AnyStore {
     i32 done = 0;
     const i32 m = static_cast<i32>(gapless.size());
     scratch.of_gapless.resize(m);
-    if (m &&
-        o_.chooser->best_of_rows(view, gapless.data(), m, scratch, scratch.of_gapless.data())) {
+    if (m && o_.chooser->best_by_row(view, gapless.data(), m, scratch, scratch.of_gapless.data())) {
       done = m;
     }
     if (done < n) {

@@ -24,8 +24,7 @@ class NodeStore {
   // The best split of a node among those of some features. `found` has the candidates of earlier
   // calls for the same node, where the winner depends on all of them.
   virtual Candidate search(Pending& node, NodeView& view, std::span<const i32> features,
-                           const NodeRecord& record, bool shared, std::vector<Candidate>& found,
-                           Scratch& scratch) = 0;
+                           bool shared, std::vector<Candidate>& found, Scratch& scratch) = 0;
   // Gives a node a block of its own where its rows then lie so much closer that it pays.
   virtual void gather(Pending& node, Scratch& scratch) const = 0;
   // Leaves out features that do not vary at a new node, unless its search finds that out.

@@ -151,7 +151,10 @@ class SurrogateSearch {
     if (sides_.left && info.table >= 0) return tabled_cells(info);
     // A table over all codes, unless there are many more of them than instances.
     if (info.n_codes > 64 + 2 * static_cast<u64>(node_.size())) return sparse_cells<Code>(info);
-    return node_.problem.unit ? counted_cells<Code>(info) : weighted_cells<Code>(info);
+    std::vector<Cell> cells(info.n_codes);
+    each_known<Code>(info, [&](u32 c) -> Cell& { return cells[c]; });
+    std::erase_if(cells, [](const Cell& cell) { return !cell.is_seen; });
+    return cells;
   }
 
   // Where the primary split decided everything, the children's tables say it all.
@@ -171,32 +174,6 @@ class SurrogateSearch {
       }
       if (cell.sent.n()) cells.push_back(cell);
     }
-    return cells;
-  }
-
-  template <class Code>
-  std::vector<Cell> counted_cells(const FeatureInfo& info) const {
-    const u8* branch = node_.branch;
-    scratch_.dense.resize(static_cast<std::size_t>(info.n_codes + 1) * 3);
-    const i64* count = scratch_.dense.data();
-    count_pairs<Code>(
-        node_.block, node_.begin, node_.end, info, 3,
-        [branch](u32 id) { return branch[id] <= 1 ? branch[id] : 2; }, scratch_.dense.data(),
-        scratch_);
-    std::vector<Cell> cells;
-    cells.reserve(std::min<u64>(info.n_codes, node_.size()));
-    for (u32 c = 0; c < info.n_codes; ++c, count += 3) {
-      if (!(count[0] | count[1] | count[2])) continue;
-      cells.push_back({c, true, {{count[0], count[1]}, {count[0], count[1]}}});
-    }
-    return cells;
-  }
-
-  template <class Code>
-  std::vector<Cell> weighted_cells(const FeatureInfo& info) const {
-    std::vector<Cell> cells(info.n_codes);
-    each_known<Code>(info, [&](u32 c) -> Cell& { return cells[c]; });
-    std::erase_if(cells, [](const Cell& cell) { return !cell.is_seen; });
     return cells;
   }
 

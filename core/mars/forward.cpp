@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/team.hpp"
 #include "base/threads.hpp"
@@ -57,6 +58,7 @@ class Pass {
   void prepare(Callable<void()> poll);
   void start();
   std::vector<Task> list_tasks();
+  std::vector<std::vector<i32>> by_feature(const std::vector<Task>& tasks) const;
   Choice choose(Callable<void()> poll);
   Found examine(const Task& task, Workspace& work, double tolerance);
   bool add(const Choice& choice);
@@ -76,6 +78,7 @@ class Pass {
   double n_ = 0;                             // rows, with their copies
   Columns basis_, residual_;                 // orthonormal; what is left of the responses
   std::vector<std::vector<double>> values_;  // of each term, at most 1 in size
+  std::vector<std::vector<double>> blocks_;  // the same by row, eight terms side by side
   std::vector<double> support_;              // number of rows where a term is not zero
   std::vector<std::vector<i32>> used_;       // features of each term
   std::vector<std::vector<u8>> offered_;     // features that may multiply it
@@ -106,13 +109,15 @@ void Pass::prepare(Callable<void()> poll) {
         double mean = 0;
         for (i64 i = 0; i < n; ++i) mean += (feature.raw[i] - *low) / static_cast<double>(n);
         const double scale = feature.is_constant ? 1 : *high - *low;
-        feature.x.resize(n);
-        for (i64 i = 0; i < n; ++i) feature.x[i] = ((feature.raw[i] - *low) - mean) / scale;
         feature.order.resize(n);
         std::iota(feature.order.begin(), feature.order.end(), 0);
         std::sort(feature.order.begin(), feature.order.end(), [&](i32 a, i32 b) {
           return feature.raw[a] != feature.raw[b] ? feature.raw[a] > feature.raw[b] : a > b;
         });
+        feature.x.resize(n);
+        for (i64 i = 0; i < n; ++i) {
+          feature.x[i] = ((feature.raw[feature.order[i]] - *low) - mean) / scale;
+        }
       },
       poll);
 }
@@ -170,6 +175,9 @@ void Pass::add_term(const Term& term, std::vector<double> values, std::vector<do
     for (i64 i = 0; i < n; ++i) part += column[i] / length * block[i * kLanes];
     for (i64 i = 0; i < n; ++i) block[i * kLanes] -= part * (column[i] / length);
   }
+  const std::size_t lane = values_.size() % kBlock;
+  if (lane == 0) blocks_.emplace_back(n * kBlock, 0.0);
+  for (i64 i = 0; i < n; ++i) blocks_.back()[i * kBlock + lane] = values[i];
   values_.push_back(std::move(values));
   support_.push_back(support);
   used_.push_back(std::move(used));
@@ -213,10 +221,22 @@ std::vector<Task> Pass::list_tasks() {
   return tasks;
 }
 
+// The tasks of a feature whose parents lie in one block of terms together.
+std::vector<std::vector<i32>> Pass::by_feature(const std::vector<Task>& tasks) const {
+  std::vector<std::vector<i32>> groups(data_.n_features * blocks_.size());
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    groups[tasks[i].feature * blocks_.size() + tasks[i].term / kBlock].push_back(
+        static_cast<i32>(i));
+  }
+  std::erase_if(groups, [](const std::vector<i32>& group) { return group.empty(); });
+  return groups;
+}
+
 Found Pass::examine(const Task& task, Workspace& work, double tolerance) {
   const Spans s = spans(options_, data_.n_features, n_, support_[task.term], task.term > 0);
-  work.run.gather(features_[task.feature], values_[task.term].data(), root_weight_.data(),
-                  data_.copies, n_, s, is_linear_only(task.feature));
+  work.run.gather(features_[task.feature], work.parents.data() + task.term % kBlock * data_.n_rows,
+                  data_.weight ? root_weight_.data() : nullptr, data_.copies, n_, s,
+                  is_linear_only(task.feature));
   if (task.is_kept) return search(known_[task.term][task.feature], work, sources_, tolerance);
   work.scratch.is_ready = false;
   return search(work.scratch, work, sources_, tolerance);
@@ -227,9 +247,16 @@ Choice Pass::choose(Callable<void()> poll) {
   std::vector<Found> found(tasks.size());
   const i32 next = static_cast<i32>(slots_.size());
   const double tolerance = next < kLateSlot ? kTolerance : kLateTolerance;
+  const std::vector<std::vector<i32>> groups = by_feature(tasks);
   parallel_for(
-      static_cast<i64>(tasks.size()), options_.n_threads,
-      [&](i64 i, int thread) { found[i] = examine(tasks[i], work_[thread], tolerance); }, poll);
+      static_cast<i64>(groups.size()), options_.n_threads,
+      [&](i64 g, int thread) {
+        Workspace& work = work_[thread];
+        const Task& first = tasks[groups[g][0]];
+        sort_columns(work, sources_, features_[first.feature], blocks_[first.term / kBlock].data());
+        for (const i32 i : groups[g]) found[i] = examine(tasks[i], work, tolerance);
+      },
+      poll);
   Choice best;
   double of_parent = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -285,16 +312,16 @@ bool Pass::add(const Choice& choice) {
   slots_.push_back({-1, degree, adds_pair});
   slots_.push_back({-1, degree, adds_pair});
   i32 n_new = 0;
-  for (i32 side = 0; side <= (choice.is_pair ? 1 : 0); ++side) {
-    const Kind kind = side ? Kind::falling : is_linear ? Kind::linear : Kind::rising;
+  for (i32 which = 0; which <= (choice.is_pair ? 1 : 0); ++which) {
+    const Kind kind = which ? Kind::falling : is_linear ? Kind::linear : Kind::rising;
     std::vector<double> column = hinge(task, kind, choice.knot_row, true);
     const double length = squares(column);
     orthogonalise(basis_, column);
     if (!(squares(column) > kDependent * length)) continue;
     const double knot = feature.raw[choice.knot_row >= 0 ? choice.knot_row : feature.order.back()];
     std::vector<double> values = hinge(task, kind, choice.knot_row, false);
-    slots_[first + side] = {basis_.size(), degree, true};
-    add_term({task.term, task.feature, kind, knot, first + side}, std::move(values),
+    slots_[first + which] = {basis_.size(), degree, true};
+    add_term({task.term, task.feature, kind, knot, first + which}, std::move(values),
              std::move(column));
     ++n_new;
   }

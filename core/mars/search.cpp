@@ -12,10 +12,10 @@ struct Totals {
 };
 
 // Products of the hinges of all knots, and of the feature (in totals), with four columns.
-TREEWRIGHT_VECTORS void scan(const Run& run, const double* columns, double* products,
-                             Totals& totals) {
+TREEWRIGHT_VECTORS void scan(const Run& run, const std::vector<i32>& at, const double* columns,
+                             double* products, Totals& totals) {
   Lanes sum = {}, hinge = {}, total = {};
-  const i32* row = run.rows.data();
+  const i32* row = at.data();
   const double *b = run.b.data(), *x = run.x.data();
   const i64 n = static_cast<i64>(run.rows.size()), n_knots = static_cast<i64>(run.after.size());
   double last = n ? x[0] : 0;
@@ -142,6 +142,7 @@ void Run::gather(const Feature& feature, const double* parent, const double* roo
                  const double* copies, double n, const Spans& spans, bool is_linear) {
   const i64 n_rows = static_cast<i64>(feature.order.size());
   rows.resize(n_rows);
+  places.resize(n_rows);
   b.resize(n_rows);
   x.resize(n_rows);
   after.clear();
@@ -153,33 +154,52 @@ void Run::gather(const Feature& feature, const double* parent, const double* roo
   for (i64 i = 0; i < n_rows; ++i) {
     const i32 row = order[i];
     const double w = copies ? copies[row] : 1;
-    if (parent[row] != 0) {
-      const double value = feature.x[row];
+    if (parent[i] != 0) {
+      const double value = feature.x[i];
       if (m == 0) top = value;
       rows[m] = row;
-      b[m] = parent[row] * root_weight[row];
+      places[m] = static_cast<i32>(i);
+      b[m] = root_weight ? parent[i] * root_weight[row] : parent[i];
       x[m++] = value;
       // A row counts once a knot at the row below would have a hinge above zero.
       const bool has_below = i + 1 < n_rows;
-      const double below = has_below ? feature.x[order[i + 1]] : value;
+      const double below = has_below ? feature.x[i + 1] : value;
       const double share = value < top ? w : has_below && below < top ? std::min(w, 1.0) : 0;
       for (counted += share; !is_linear && share > 0 && next <= counted; next += spans.step) {
         // Among the copies of a row the knot is at the row, after the last at the row below.
         const bool at_row = next <= counted - 1;
         const double passed = above + w - (counted - next);
         if ((!at_row && !has_below) || passed > n - 1 - spans.end) continue;
-        const i32 chosen = at_row ? row : order[i + 1];
+        const i64 chosen = at_row ? i : i + 1;
         if (!knot.empty() && knot.back() == feature.x[chosen]) continue;
         after.push_back(static_cast<i32>(m));
         knot.push_back(feature.x[chosen]);
-        knot_row.push_back(chosen);
+        knot_row.push_back(order[chosen]);
       }
     }
     above += w;
   }
   rows.resize(m);
+  places.resize(m);
   b.resize(m);
   x.resize(m);
+}
+
+void sort_columns(Workspace& work, const Sources& sources, const Feature& feature,
+                  const double* terms) {
+  const i64 n = static_cast<i64>(feature.order.size());
+  const i32* order = feature.order.data();
+  work.parents.resize(n * kBlock);
+  for (i64 i = 0; i < n; ++i) {
+    const double* from = terms + static_cast<i64>(order[i]) * kBlock;
+    for (int k = 0; k < kBlock; ++k) work.parents[k * n + i] = from[k];
+  }
+  if (!sources.n_fresh) return;
+  work.sorted.resize(n * kLanes);
+  for (i64 i = 0; i < n; ++i) {
+    store(work.sorted.data() + i * kLanes,
+          load(sources.fresh.data() + static_cast<i64>(order[i]) * kLanes));
+  }
 }
 
 Found search(Known& known, Workspace& work, const Sources& sources, double tolerance) {
@@ -190,7 +210,7 @@ Found search(Known& known, Workspace& work, const Sources& sources, double toler
   work.products.resize(width);
   if (sources.n_fresh && known.n_columns == n_basis - sources.n_fresh) {
     std::vector<Totals> totals(1);
-    scan(run, sources.fresh.data(), work.products.data(), totals[0]);
+    scan(run, run.places, work.sorted.data(), work.products.data(), totals[0]);
     for (i32 j = 0; j < sources.n_fresh; ++j)
       take(known, work.products.data(), j, totals[0].lane[j]);
     return score(known, run, work.products, totals, sources.n_fresh, n_responses, tolerance);
@@ -198,7 +218,7 @@ Found search(Known& known, Workspace& work, const Sources& sources, double toler
   while (known.n_columns < n_basis) {
     const i32 block = known.n_columns / kLanes;
     Totals totals;
-    scan(run, sources.basis.block(block), work.products.data(), totals);
+    scan(run, run.rows, sources.basis.block(block), work.products.data(), totals);
     const i32 stop = std::min((block + 1) * kLanes, n_basis);
     for (i32 j = known.n_columns; j < stop; ++j)
       take(known, work.products.data(), j % kLanes, totals.lane[j % kLanes]);
@@ -206,7 +226,7 @@ Found search(Known& known, Workspace& work, const Sources& sources, double toler
   std::vector<Totals> totals(sources.residual.n_blocks());
   work.residual_products.resize(width * totals.size());
   for (std::size_t block = 0; block < totals.size(); ++block)
-    scan(run, sources.residual.block(static_cast<i32>(block)),
+    scan(run, run.rows, sources.residual.block(static_cast<i32>(block)),
          work.residual_products.data() + block * width, totals[block]);
   return score(known, run, work.residual_products, totals, 0, n_responses, tolerance);
 }

@@ -14,6 +14,8 @@
 
 namespace treewright::mars {
 
+constexpr int kBlock = 8;  // terms side by side, a cache line
+
 // A knot must leave this share of its hinge outside the basis: a hundredth in the first steps.
 constexpr double kTolerance = 0.01, kLateTolerance = 1e-5;
 constexpr i32 kLateSlot = 14;
@@ -24,7 +26,7 @@ constexpr double kSpanned = 1e-7;
 // A column of the data: centred and scaled values, and the rows from the largest value down.
 struct Feature {
   const double* raw = nullptr;
-  std::vector<double> x;
+  std::vector<double> x;  // in that order
   std::vector<i32> order;
   bool is_constant = false;
 };
@@ -37,11 +39,12 @@ Spans spans(const Options& options, i32 n_features, double n, double support, bo
 
 // The rows of a parent's support by one feature, and the knots among them.
 struct Run {
-  std::vector<i32> rows;
+  std::vector<i32> rows, places;  // row numbers, and places in the feature's order
   std::vector<double> b, x;  // of those rows: the parent times the root of the weight; the feature
   std::vector<i32> after;    // a knot comes after so many of the rows
   std::vector<double> knot;  // scaled
   std::vector<i32> knot_row;
+  // `parent` is in the feature's order.
   void gather(const Feature& feature, const double* parent, const double* root_weight,
               const double* copies, double n, const Spans& spans, bool is_linear);
 };
@@ -72,9 +75,18 @@ struct Sources {
 
 struct Workspace {
   Run run;
+  // The newest columns, and the parents that are tried together, in the order of one feature: rows
+  // by value lie anywhere, and to fetch each for every parent takes most of the time once the
+  // columns do not fit the near caches.
+  std::vector<double> sorted, parents;
   Known scratch;
   std::vector<double> products, residual_products;
 };
+
+// Brings the newest columns into the order of a feature, and the terms of a block (by row, eight
+// side by side) each into a column of its own.
+void sort_columns(Workspace& work, const Sources& sources, const Feature& feature,
+                  const double* terms);
 
 Found search(Known& known, Workspace& work, const Sources& sources, double tolerance);
 

@@ -68,7 +68,42 @@ class RowBlocks {
     return run(input, may_have_gaps, n_threads, true, take, drop, finish);
   }
 
+  // Rows down all trees by the calling thread alone, which need not hold the GIL.
+  void run_here(const Input& input, bool may_have_gaps, Workspace& space, Take take) {
+    const bool plain = model_.is_plain() && !may_have_gaps;
+    const Way way = way_of(input, plain);
+    const i64 block = plain ? kLargestBlock : predict::max_piece;
+    for (i64 start = 0; start < input.n_rows; start += block) {
+      go(
+          way, input, start, std::min(block, input.n_rows - start), false, false, space, take,
+          [](i64, i64 count, Workspace&) { return count; }, [] { return true; });
+    }
+  }
+
  private:
+  // What rows are: keys of floats or of doubles, or anything, with gaps.
+  enum class Way : u8 { floats, doubles, general };
+
+  // Makes what a way needs.
+  Way way_of(const Input& input, bool plain) {
+    std::lock_guard<std::mutex> guard(lock_);
+    if (!plain) {
+      model_.need_routers();
+      return Way::general;
+    }
+    if (input_is_float(input) && model_.need_floats()) return Way::floats;
+    model_.need_doubles();
+    return Way::doubles;
+  }
+
+  bool go(Way way, const Input& input, i64 start, i64 count, bool looks, bool drops,
+          Workspace& space, Take take, Drop drop, GoesOn goes_on) const {
+    if (way == Way::general) return general(input, start, count, space, take, goes_on);
+    return way == Way::floats
+               ? walk<FloatNode>(input, start, count, looks, drops, space, take, drop, goes_on)
+               : walk<DoubleNode>(input, start, count, looks, drops, space, take, drop, goes_on);
+  }
+
   bool run(const Input& input, std::optional<bool> may_have_gaps, int n_threads, bool drops,
            Take take, Drop drop, Finish finish) {
     if (n_threads < 1)
@@ -76,17 +111,8 @@ class RowBlocks {
     const bool looks = !may_have_gaps.has_value();
     const bool plain = model_.is_plain() && !may_have_gaps.value_or(false);
     if (looks && !plain) refuse("Only a forest of plain cuts looks for gaps itself.");
-    bool floats = plain && input_is_float(input);
     nb::gil_scoped_release release;
-    {
-      std::lock_guard<std::mutex> guard(lock_);
-      floats = floats && model_.need_floats();
-      if (!plain) {
-        model_.need_routers();
-      } else if (!floats) {
-        model_.need_doubles();
-      }
-    }
+    const Way way = way_of(input, plain);
     const i64 hardware = std::max(1u, std::thread::hardware_concurrency());
     const i64 wanted = std::min<i64>(n_threads, hardware);
     const i64 block = plain ? block_size(input.n_rows, wanted) : predict::max_piece;
@@ -110,11 +136,7 @@ class RowBlocks {
       };
       Workspace& space = spaces[thread];
       space.list.clear();
-      const bool is_done =
-          !plain ? general(input, start, count, space, take, goes_on)
-          : floats
-              ? walk<FloatNode>(input, start, count, looks, drops, space, take, drop, goes_on)
-              : walk<DoubleNode>(input, start, count, looks, drops, space, take, drop, goes_on);
+      const bool is_done = go(way, input, start, count, looks, drops, space, take, drop, goes_on);
       if (is_done) {
         finish(start, count, space);
       } else {

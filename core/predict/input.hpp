@@ -52,6 +52,10 @@ struct Input {
   std::vector<Column> columns;
   std::vector<AnyArray> owners;  // keep the memory alive
 
+  // A row-major block that the caller keeps.
+  Input(std::int64_t n, Number number, const void* cells, std::ptrdiff_t step)
+      : n_rows(n), is_block(true), type(number), data(cells), row_step(step) {}
+
   template <class Model>
   Input(const Model& model, nb::handle rows) {
     if (PyTuple_Check(rows.ptr()))

@@ -89,10 +89,10 @@ PrunedTree prune_by_errors(const Prunable& tree, const ErrorRules& rules,
 // Global pruning of C5.0: among the subtrees that would fit into what is left of one standard error
 // of the training errors, those that save the fewest per leaf give way to leaves, all of the
 // weakest at once; it ends where they do not fit together. `errors` are those of each node as a
-// leaf, `is_empty` marks leaves without rows, which do not count.
+// leaf, `start` those of the tree, `is_empty` marks leaves without rows, which do not count.
 std::vector<u8> weakest_links(const std::vector<i32>& first_child,
                               const std::vector<i32>& n_children, const std::vector<double>& errors,
-                              const std::vector<u8>& is_empty, double cases);
+                              const std::vector<u8>& is_empty, double cases, double start);
 
 // Nodes whose subtree makes no fewer errors than they would as leaves, less `epsilon`.
 std::vector<u8> collapsible(const std::vector<i32>& first_child, const std::vector<i32>& n_children,

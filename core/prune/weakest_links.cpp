@@ -24,7 +24,7 @@ std::vector<u8> collapsible(const std::vector<i32>& first_child, const std::vect
 
 std::vector<u8> weakest_links(const std::vector<i32>& first_child,
                               const std::vector<i32>& n_children, const std::vector<double>& errors,
-                              const std::vector<u8>& is_empty, double cases) {
+                              const std::vector<u8>& is_empty, double cases, double start) {
   const i64 n = static_cast<i64>(errors.size());
   std::vector<u8> cut(n, 0), inside(n);
   std::vector<double> below(n);
@@ -41,7 +41,7 @@ std::vector<u8> weakest_links(const std::vector<i32>& first_child,
         leaves[t] += leaves[first_child[t] + b];
       }
     }
-    if (allowed < 0) allowed = std::sqrt(std::max(below[0] * (1 - below[0] / cases), 0.0));
+    if (allowed < 0) allowed = std::sqrt(std::max(start * (1 - start / cases), 0.0));
     auto fits = [&](double added) { return spent + added <= allowed + slack; };
     auto link = [&](i64 t) {
       const double added = errors[t] - below[t];

@@ -6,7 +6,7 @@
 // a branch of the split information.
 //
 // C5.0 charges a cut with the logarithm of the cuts tried, or of the range of values over the gap
-// it lies in, whichever is less; a cut of an ordinal feature is not charged.
+// it lies in, whichever is less; a cut of an ordinal feature with that of the cuts tried.
 //
 // Release 8 keeps weights in single precision: what is known at a node is the weight of its classes
 // less that of the gaps, and what lies above a cut is that less what lies below. Where rows have
@@ -51,7 +51,7 @@ class Quinlan : public Chooser {
     unit_ = p.weight_unit;
     pick_.prepare(p);
     crowded_.assign(p.n_features(), false);
-    if (rules_.c50) return;
+    if (rules_.apart == 0) return;
     for (i32 f = 0; f < p.n_features(); ++f) {
       if (p.columns[f].type != ColumnType::code) {
         crowded_[f] = has_close_values(p.features[f].code_value);
@@ -75,18 +75,17 @@ class Quinlan : public Chooser {
   }
 
  private:
-  static constexpr double kApart = 1e-5;  // values closer than this are not cut apart
-  static constexpr i64 kAhead = 16;       // entries to look ahead
+  static constexpr i64 kAhead = 16;  // entries to look ahead
 
-  static bool has_close_values(const std::vector<double>& sorted) {
+  bool has_close_values(const std::vector<double>& sorted) const {
     for (std::size_t i = 1; i < sorted.size(); ++i) {
       if (!is_apart(sorted[i - 1], sorted[i])) return true;
     }
     return false;
   }
 
-  static bool is_apart(double a, double b) {
-    return static_cast<Real>(a) < static_cast<Real>(b) - kApart;
+  bool is_apart(double a, double b) const {
+    return static_cast<Real>(a) < static_cast<Real>(b) - rules_.apart;
   }
 
   double weight(i64 scaled) const { return static_cast<double>(scaled) * unit_; }
@@ -189,7 +188,7 @@ class Quinlan : public Chooser {
     const i32 s = node.problem.n_stats;
     const std::vector<double>& value = node.problem.features[feature].code_value;
     const bool crowded = crowded_[feature];
-    // C5.0 takes an ordinal feature as a grouping of categories: any side, no charge
+    // C5.0 takes an ordinal feature as a grouping of categories: any side, no gap to lie in
     const bool ordinal = rules_.c50 && node.problem.columns[feature].type == ColumnType::code;
     cut(
         known, scratch, best, CandidateKind::group_cut, g.size(),
@@ -222,10 +221,10 @@ class Quinlan : public Chooser {
            Move&& move, Apart&& apart, Value&& value, bool ordinal = false) {
     const i32 classes = static_cast<i32>(scratch.known.size());
     const double cases = known.cases;
-    const double side = ordinal ? rules_.min_items
-                                : std::clamp(0.1 * cases / classes, rules_.min_items,
-                                             std::max(rules_.min_items, 25.0));
-    if (!are_enough(cases, 2 * side)) return;
+    const double least = ordinal ? rules_.min_items
+                                 : std::clamp(0.1 * cases / classes, rules_.min_items,
+                                              std::max(rules_.min_items, 25.0));
+    if (!are_enough(cases, 2 * least)) return;
     Side left(terms_, classes, scratch.left, terms_in(scratch, 0));
     Side right(terms_, classes, scratch.right, terms_in(scratch, 1));
     right.fill(known.stats);
@@ -235,8 +234,8 @@ class Quinlan : public Chooser {
     i64 tries = 0, at = 0, left_items = 0;
     for (i64 i = 0; i + 1 < n; ++i) {
       move(i, left, right);
-      if (!is_enough(left.items(), side) || !apart(i)) continue;
-      if (!are_enough(above(known, left.items(), right.items()), side)) break;
+      if (!is_enough(left.items(), least) || !apart(i)) continue;
+      if (!are_enough(above(known, left.items(), right.items()), least)) break;
       ++tries;
       const Real inside = (left.info() + right.info()) / static_cast<Real>(cases);
       const Real gain = share * (base - inside);
@@ -251,7 +250,7 @@ class Quinlan : public Chooser {
     double charge = std::log2(static_cast<double>(tries));
     if (rules_.c50) {
       const double range = value(n - 1) - value(0), gap = value(at) - value(at - 1);
-      charge = ordinal ? 0 : std::min(charge, std::log2(range / gap));
+      if (!ordinal) charge = std::min(charge, std::log2(range / gap));
     }
     most -= static_cast<Real>(charge / all);
     if (!(most > static_cast<Real>(rules_.tolerance))) return;
@@ -343,7 +342,7 @@ class Quinlan : public Chooser {
   Terms terms_;
   QuinlanPick<Real> pick_;
   double unit_ = 1;
-  std::vector<char> crowded_;  // per feature: some values lie closer than kApart
+  std::vector<char> crowded_;  // per feature: some values lie too close to be cut apart
 };
 
 }  // namespace treewright

@@ -7,6 +7,9 @@
 // two groups of the least weight the heaviest takes no part in mergers, the last of tied pairs is
 // merged, and the last group takes the place of one that was merged into another.
 //
+// C5.0 charges a grouping with the bits that name it among those of as many groups, as it charges a
+// cut: in its recorded runs outlook (three values) stays apart on 14 rows, housing does not on 400.
+//
 // A merger changes the information of two groups only, so what each pair would change is kept in a
 // table; a merger then costs one row of it.
 #pragma once
@@ -64,7 +67,7 @@ class Grouper {
       merge_all(known_share);
     }
     Grouping out;
-    out.gain = gain_;
+    out.gain = gain_ - charge(left());
     out.split_info = split_info_;
     std::vector<i32> number(n_, -1);
     for (i32 group : open_) number[group] = out.n_groups++;
@@ -140,6 +143,19 @@ class Grouper {
     }
   }
 
+  // C5.0: bits that say which of the ways to put the categories into `groups` groups was taken
+  // (Stirling's numbers of the second kind); nothing where every category stays by itself.
+  double charge(i32 groups) const {
+    if (release8_ || groups >= n_) return 0;
+    std::vector<double> ways(groups + 1, 0);
+    ways[0] = 1;
+    for (i32 i = 1; i <= n_; ++i) {
+      for (i32 k = std::min(i, groups); k >= 1; --k) ways[k] = k * ways[k] + ways[k - 1];
+      ways[0] = 0;
+    }
+    return std::log2(ways[groups]);
+  }
+
   bool is_enough(i64 items) const { return terms_.weight(items) >= least_items_; }
 
   i32 count_enough() const {
@@ -165,13 +181,13 @@ class Grouper {
         if (a != b) entry(a, b) = change(std::min(a, b), std::max(a, b));
       }
     };
-    auto ratio = [&](const Change& c) {
-      return known_share * (gain_ + c.gain) / (split_info_ + c.split_info);
+    auto ratio = [&](const Change& c, i32 groups) {
+      return known_share * (gain_ + c.gain - charge(groups)) / (split_info_ + c.split_info);
     };
     for (i32 a : open_) fill_row(a);
     while (left() > 2) {
       const i32 enough = count_enough(), stays = barred(enough);
-      double most = enough < 2 ? -kInf : ratio({0, 0});
+      double most = enough < 2 ? -kInf : ratio({0, 0}, left());
       if (most > -kInf) most += kRise * std::abs(most);
       i32 at = -1, other = -1;
       for (i32 p = 0; p < left(); ++p) {
@@ -179,7 +195,7 @@ class Grouper {
           if (p == stays || q == stays) continue;
           const i64 a = items_[open_[p]], b = items_[open_[q]];
           if (enough - is_enough(a) - is_enough(b) + is_enough(a + b) < 2) continue;
-          const double value = ratio(entry(open_[p], open_[q]));
+          const double value = ratio(entry(open_[p], open_[q]), left() - 1);
           const double tie = at < 0 ? 0 : kTie * std::abs(most);
           if (value > most + (release8_ ? -tie : tie)) {
             most = value;

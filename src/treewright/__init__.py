@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from treewright import datasets, errors, pruning, rules
-    from treewright.ensembles.adaboost import AdaBoostClassifier, AdaBoostRegressor
+    from treewright import datasets, errors, explain, pruning, rules
+    from treewright.ensembles.adaboost import AdaBoostClassifier
+    from treewright.ensembles.adaboost_r2 import AdaBoostRegressor
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
     from treewright.ensembles.boosting.gradient_boosting import (
         GradientBoostingClassifier,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from treewright.ensembles.random_forest import RandomForestClassifier, RandomForestRegressor
     from treewright.ensembles.stacking import StackingClassifier, StackingRegressor
     from treewright.ensembles.voting import VotingClassifier, VotingRegressor
+    from treewright.estimator.scikit import expected_failed_checks
     from treewright.evaluation._bias_variance import bias_variance
     from treewright.evaluation._boundary import decision_boundary
     from treewright.evaluation._compare import compare
@@ -42,6 +44,14 @@ if TYPE_CHECKING:
     from treewright.evaluation._tuning import Tuning
     from treewright.evaluation.cost_sensitive import CostSensitiveClassifier
     from treewright.evaluation.selection.selector import FeatureSelector, select_features
+    from treewright.exporting import (
+        export,
+        from_catboost,
+        from_lightgbm,
+        from_sklearn,
+        from_xgboost,
+        to_sklearn,
+    )
     from treewright.io import load, save
     from treewright.learners.c45 import C45Classifier
     from treewright.learners.c45_rules import C45Rules
@@ -49,11 +59,15 @@ if TYPE_CHECKING:
     from treewright.learners.cart import CARTClassifier, CARTRegressor
     from treewright.learners.chaid import CHAIDClassifier, CHAIDRegressor
     from treewright.learners.ctree import CTreeClassifier, CTreeRegressor
+    from treewright.learners.hoeffding import HoeffdingTreeClassifier, HoeffdingTreeRegressor
     from treewright.learners.hunt import HuntClassifier, HuntRegressor
     from treewright.learners.id3 import ID3Classifier
     from treewright.learners.oblique import ObliqueTreeClassifier, ObliqueTreeRegressor
     from treewright.learners.optimal import OptimalTreeClassifier, OptimalTreeRegressor
+    from treewright.learners.sliq import SLIQClassifier
+    from treewright.learners.sprint import SPRINTClassifier
     from treewright.mars.mars import MARSClassifier, MARSRegressor
+    from treewright.reporting._report import Report, report
     from treewright.tree.tree import Tree
 
 __all__ = [
@@ -78,6 +92,8 @@ __all__ = [
     "FeatureSelector",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "HoeffdingTreeClassifier",
+    "HoeffdingTreeRegressor",
     "HuntClassifier",
     "HuntRegressor",
     "ID3Classifier",
@@ -89,6 +105,9 @@ __all__ = [
     "OptimalTreeRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "Report",
+    "SLIQClassifier",
+    "SPRINTClassifier",
     "StackingClassifier",
     "StackingRegressor",
     "Tree",
@@ -106,21 +125,30 @@ __all__ = [
     "decision_boundary",
     "errors",
     "evaluate",
+    "expected_failed_checks",
+    "explain",
+    "export",
+    "from_catboost",
+    "from_lightgbm",
+    "from_sklearn",
+    "from_xgboost",
     "generalization_error",
     "learning_curve",
     "load",
     "optimality_gap",
     "pruning",
     "pruning_curve",
+    "report",
     "rules",
     "save",
     "select_features",
+    "to_sklearn",
     "tune",
 ]
 
 _HOMES = {
     "AdaBoostClassifier": "treewright.ensembles.adaboost",
-    "AdaBoostRegressor": "treewright.ensembles.adaboost",
+    "AdaBoostRegressor": "treewright.ensembles.adaboost_r2",
     "BaggingClassifier": "treewright.ensembles.bagging",
     "BaggingRegressor": "treewright.ensembles.bagging",
     "C45Classifier": "treewright.learners.c45",
@@ -140,6 +168,8 @@ _HOMES = {
     "FeatureSelector": "treewright.evaluation.selection.selector",
     "GradientBoostingClassifier": "treewright.ensembles.boosting.gradient_boosting",
     "GradientBoostingRegressor": "treewright.ensembles.boosting.gradient_boosting",
+    "HoeffdingTreeClassifier": "treewright.learners.hoeffding",
+    "HoeffdingTreeRegressor": "treewright.learners.hoeffding",
     "HuntClassifier": "treewright.learners.hunt",
     "HuntRegressor": "treewright.learners.hunt",
     "ID3Classifier": "treewright.learners.id3",
@@ -151,6 +181,9 @@ _HOMES = {
     "OptimalTreeRegressor": "treewright.learners.optimal",
     "RandomForestClassifier": "treewright.ensembles.random_forest",
     "RandomForestRegressor": "treewright.ensembles.random_forest",
+    "Report": "treewright.reporting._report",
+    "SLIQClassifier": "treewright.learners.sliq",
+    "SPRINTClassifier": "treewright.learners.sprint",
     "StackingClassifier": "treewright.ensembles.stacking",
     "StackingRegressor": "treewright.ensembles.stacking",
     "Tree": "treewright.tree.tree",
@@ -165,16 +198,24 @@ _HOMES = {
     "cross_validate": "treewright.evaluation._cross_validate",
     "decision_boundary": "treewright.evaluation._boundary",
     "evaluate": "treewright.evaluation._evaluate",
+    "expected_failed_checks": "treewright.estimator.scikit",
+    "export": "treewright.exporting",
+    "from_catboost": "treewright.exporting",
+    "from_lightgbm": "treewright.exporting",
+    "from_sklearn": "treewright.exporting",
+    "from_xgboost": "treewright.exporting",
+    "to_sklearn": "treewright.exporting",
     "generalization_error": "treewright.evaluation._generalization",
     "learning_curve": "treewright.evaluation._curves",
     "load": "treewright.io",
     "optimality_gap": "treewright.evaluation._optimality",
     "pruning_curve": "treewright.evaluation._pruning_curve",
+    "report": "treewright.reporting._report",
     "save": "treewright.io",
     "select_features": "treewright.evaluation.selection.selector",
     "tune": "treewright.evaluation._tune",
 }
-_ROOMS = {"datasets", "errors", "pruning", "rules"}
+_ROOMS = {"datasets", "errors", "explain", "pruning", "rules"}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,8 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── DataError (ValueError)         a column, row or target cannot be used
     │   ├── SchemaError                columns at prediction do not match those of training
     │   └── CellTypeError (TypeError)   a cell holds an object that is no value of any kind
-    └── ModelFileError (ValueError)    a model file is damaged, foreign or too new
+    ├── ModelFileError (ValueError)    a model file is damaged, foreign or too new
+    └── SpaceError (OSError)           a disk is full, or a memory limit too low
 
     TreewrightWarning (UserWarning)
     ├── ColumnNamesWarning             columns were matched by position for want of names
@@ -39,6 +40,7 @@ __all__ = [
     "ParameterError",
     "PrecisionWarning",
     "SchemaError",
+    "SpaceError",
     "SuspectColumnWarning",
     "TreewrightError",
     "TreewrightWarning",
@@ -88,6 +90,10 @@ class CellTypeError(DataError, TypeError):
 
 class ModelFileError(TreewrightError, ValueError):
     """A model file is damaged, foreign or too new."""
+
+
+class SpaceError(TreewrightError, OSError):
+    """A disk is full, or a memory limit is below what must be kept."""
 
 
 class TreewrightWarning(UserWarning):

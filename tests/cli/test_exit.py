@@ -77,15 +77,15 @@ def test_a_bug_exits_1_and_says_how_to_see_the_traceback(capsys):
     assert run(app_that(raising(KeyError("oops"))), []) == 1
     err = capsys.readouterr().err
     assert "a bug in treewright, KeyError: 'oops'" in err
-    assert "--traceback" in err
+    assert "--debug" in err
     assert "Traceback" not in err
 
 
 def test_a_bug_shows_its_traceback_when_asked(capsys):
-    assert run(app_that(raising(KeyError("oops"))), [], show_traceback=True) == 1
+    assert run(app_that(raising(KeyError("oops"))), ["--debug"]) == 1
     err = capsys.readouterr().err
     assert "Traceback (most recent call last)" in err
-    assert "--traceback" not in err
+    assert "--debug" not in err
 
 
 def test_a_warning_is_one_line_without_its_place_in_the_code(capsys):
@@ -130,7 +130,7 @@ def test_the_module_runs_as_a_program_and_prints_the_version():
 
 
 def test_traceback_may_follow_the_command(command):
-    outcome = command("show", "no-such-model.tw", "--traceback")
+    outcome = command("show", "no-such-model.tw", "--debug")
     assert outcome.code == 4
     assert "Traceback (most recent call last)" in outcome.err
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import treewright
@@ -15,6 +17,8 @@ def test_fit_writes_a_model_and_says_its_size_error_and_place(command, data, tmp
     assert "1 row without a target left out." in outcome.out
     assert "CARTClassifier of 'sold' on 7 rows and 4 features" in outcome.out
     assert "Training error: 0.0% (0 of 7 rows)" in outcome.out
+    assert "Cross-validated error: " in outcome.out
+    assert "Next: treewright show " in outcome.out
     assert f"Model: {path}" in outcome.out
     assert outcome.err == ""
     assert set(treewright.load(path).classes_) == {"yes", "no"}
@@ -87,6 +91,28 @@ def test_gaps_and_separator_are_configurable(command, tmp_path):
     assert treewright.load(path).tree_.schema.features[0].kind == "continuous"
 
 
+def test_columns_can_be_left_out_but_not_the_target(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    words = ["fit", data, "--target", "sold", "--output", path, "--folds", "0"]
+    assert command(*words, "--drop", "price").code == 0
+    assert "price" not in [f.name for f in treewright.load(path).tree_.schema.features]
+    assert "--drop must leave the target" in command(*words, "--drop", "sold").err
+    assert "--drop names a column" in command(*words, "--drop", "prize").err
+    assert "leave it out" in command("evaluate", path, data, "--drop", "price").err
+
+
+@pytest.mark.filterwarnings("always::treewright.errors.SuspectColumnWarning")
+def test_a_warning_that_comes_again_is_said_once(command, tmp_path):
+    data = tmp_path / "d.csv"
+    data.write_text("id,y\n" + "".join(f"c{i},{'ab'[i % 2]}\n" for i in range(60)))
+    words = ["--target", "y", "--learners", "cart,c45", "--folds", "3", "--repeats", "1"]
+    assert command("compare", data, *words).err.count("as identifiers have") == 1
+    words = ["--target", "y", "--set", "min_samples_split=100", "--output", tmp_path / "m.tw"]
+    outcome = command("fit", data, *words)
+    assert outcome.err.count("Column 'id' has 60 different texts") == 1
+    assert "Size: 1 leaf, depth 0" in outcome.out
+
+
 def test_the_target_keeps_its_name(fitted):
     assert treewright.load(fitted()).tree_.schema.target.name == "sold"
 
@@ -153,9 +179,29 @@ def test_a_classifier_refuses_a_target_of_fractions(command, data, tmp_path):
 
 def test_a_seed_is_refused_where_nothing_is_drawn(command, data, tmp_path):
     words = ("fit", data, "--target", "sold", "--learner", "c45rules", "--seed", "1")
-    outcome = command(*words, "--output", tmp_path / "m.tw")
+    outcome = command(*words, "--folds", "0", "--output", tmp_path / "m.tw")
     assert outcome.code == 2
     assert "--seed" in outcome.err
+
+
+def test_a_seed_draws_the_folds_where_the_learner_draws_nothing(command, tmp_path):
+    path = tmp_path / "titanic.csv"
+    assert command("demo", "--data", path).code == 0
+    words = ("fit", path, "--target", "Survived", "--learner", "c45rules", "--folds", "2", "--json")
+
+    def error(seed):
+        outcome = command(*words, "--seed", seed, "--output", tmp_path / "m.tw")
+        return json.loads(outcome.out)["error"]
+
+    assert error(1) == error(1) != error(2)
+
+
+@pytest.mark.parametrize("learner", ["random_forest", "cart"])
+def test_the_error_in_json_is_the_root_mean_square_of_numbers(command, data, tmp_path, learner):
+    words = ("fit", data, "--target", "price", "--learner", learner, "--seed", "0", "--json")
+    found = json.loads(command(*words, "--output", tmp_path / "m.tw").out)
+    said = float(found["honest"].split("error: ")[1].split(" ")[0])
+    assert found["error"] == pytest.approx(said, rel=1e-4)
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))

@@ -38,8 +38,14 @@ def test_show_writes_a_picture_that_is_xml(command, fitted, tmp_path):
     assert ElementTree.parse(path).getroot().tag.endswith("svg")
 
 
+def test_show_writes_a_picture_of_pixels(command, fitted, tmp_path):
+    path = tmp_path / "tree.png"
+    assert command("show", fitted(), "--as", "png", "--output", path).code == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
 def test_an_unknown_form_is_a_usage_error(command, fitted):
-    outcome = command("show", fitted(), "--as", "png")
+    outcome = command("show", fitted(), "--as", "gif")
     assert outcome.code == 2
     assert "--as" in outcome.err
 

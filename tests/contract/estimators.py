@@ -9,14 +9,8 @@ from sklearn.base import is_classifier
 
 import treewright
 
-AROUND = {
-    "CostSensitiveClassifier",
-    "StackingClassifier",
-    "StackingRegressor",
-    "VotingClassifier",
-    "VotingRegressor",
-}
-"""Models around others, which have no trees of their own; see the tests beside them."""
+AROUND = {"CostSensitiveClassifier"}
+"""Models around another, which have no trees of their own; see the tests beside them."""
 
 NAMES = sorted(
     n
@@ -94,14 +88,28 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"criterion": "poisson"},
         {"base": treewright.CTreeRegressor(), "bootstrap": False},
     ],
+    "HoeffdingTreeClassifier": [
+        {"algorithm": "efdt"},
+        {"drift": "adwin", "leaf_prediction": "majority", "grace_period": 20, "tau": 0.9},
+    ],
+    "HoeffdingTreeRegressor": [{"leaf_prediction": "linear", "drift": "adwin"}],
+    "SLIQClassifier": [
+        {"coding": "full", "memory_limit": "1MB"},
+        {"coding": "partial", "class_weight": "balanced"},
+    ],
+    "SPRINTClassifier": [
+        {"coding": "full", "memory_limit": "4MB"},
+        {"max_depth": 4, "n_jobs": 2},
+    ],
     "C45Classifier": [
         {"variant": "j48", "pruning": None, "collapse": False},
+        {"variant": "release8"},
         {"criterion": "gain", "subset": True, "subtree_raising": False},
         {"missing": "majority", "confidence": 0.1, "min_samples_leaf": 1},
         {"trials": 2, "random_state": 0},
     ],
     "C45Rules": [
-        {"criterion": "gain", "min_samples_leaf": 1},
+        {"criterion": "gain", "min_samples_leaf": 1, "variant": "release8"},
         {"subset": True, "confidence": 0.1, "theory_share": 0.2},
     ],
     "C50Classifier": [
@@ -194,9 +202,29 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 def make(name: str, **parameters: Any) -> Any:
     """An estimator; an ensemble of a few members."""
     kind = getattr(treewright, name)
+    if is_team(name):
+        parameters = {"estimators": members_of(name), **parameters}
     if "n_estimators" in kind._get_param_names():
         parameters = {"n_estimators": FEW, **parameters}
     return kind(**parameters)
+
+
+def is_team(name: str) -> bool:
+    """Whether members of several kinds vote, or are stacked."""
+    return name.startswith(("Voting", "Stacking"))
+
+
+def members_of(name: str) -> list[tuple[str, Any]]:
+    """Two members that read mixed tables."""
+    if name.endswith("Regressor"):
+        return [
+            ("cart", treewright.CARTRegressor(max_depth=4)),
+            ("hunt", treewright.HuntRegressor(max_depth=3)),
+        ]
+    return [
+        ("cart", treewright.CARTClassifier(max_depth=4)),
+        ("j48", treewright.C45Classifier(variant="j48")),
+    ]
 
 
 def defaults() -> list[Any]:
@@ -232,8 +260,9 @@ def draws_rows(estimator: Any) -> bool:
 
 
 def tells_classes_apart(estimator: Any) -> bool:
-    """Whether a classifier needs two classes: a booster has no score for a single one."""
-    return type(estimator).__name__ == "GradientBoostingClassifier"
+    """Whether a classifier needs two classes: a booster has no score for a single one,
+    and a blender nothing to weigh."""
+    return type(estimator).__name__ in ("GradientBoostingClassifier", "StackingClassifier")
 
 
 def is_booster(estimator: Any) -> bool:
@@ -256,12 +285,14 @@ def trees(model: Any) -> list[Any]:
 
 
 def has_tree(estimator: Any) -> bool:
-    """Whether a model is made of trees; MARS is a sum of hinges."""
-    return not type(estimator).__name__.startswith("MARS")
+    """Whether a model is made of trees; MARS is a sum of hinges, a team has members."""
+    return not type(estimator).__name__.startswith(("MARS", "Voting", "Stacking"))
 
 
 def uses_folds(estimator: Any) -> bool:
     """Whether a fit cross-validates."""
+    if type(estimator).__name__.startswith("Stacking"):
+        return True
     return "cv" in [getattr(estimator, name, None) for name in ("ccp_alpha", "cp", "pruning")]
 
 

@@ -152,7 +152,7 @@ BAD_DATA = {
     "no rows": (lambda X, y: (np.empty((0, 3)), y[:0]), "0 sample"),
     "no columns": (lambda X, y: (np.empty((120, 0)), y), "0 feature"),
     "infinity": (lambda X, y: (np.full((120, 2), np.inf), y), "infinit"),
-    "sparse": (lambda X, y: (csr_array(np.eye(120)), y), "[Ss]parse"),
+    "sparse": (lambda X, y: (csr_array(np.full((120, 2), np.inf)), y), "infinit"),
     "fewer targets": (lambda X, y: (X, y[:-1]), "rows"),
     "no target": (lambda X, y: (X, None), "y"),
 }

@@ -19,6 +19,7 @@ import treewright
 from tests.contract.estimators import (
     draws_rows,
     has_tree,
+    is_team,
     predictions,
     seed,
     target_for,
@@ -29,6 +30,10 @@ from tests.contract.estimators import (
 
 def same_tree(left: Any, right: Any, rtol: float = 0.0) -> None:
     """The same splits, and the same values up to ``rtol``, in every tree; or the same terms."""
+    if is_team(type(left).__name__):
+        for one, other in zip(left.estimators_, right.estimators_, strict=True):
+            same_tree(one, other, rtol)
+        return
     if not has_tree(left):
         assert left.basis_.terms == right.basis_.terms
         assert_allclose(left.coef_, right.coef_, rtol=rtol, atol=rtol)
@@ -49,6 +54,8 @@ def same_leaves(left: Any, right: Any, X: Any) -> None:
 
 
 def test_whole_weights_equal_repeated_rows(estimator: Any, columns: dict[str, Any]) -> None:
+    if type(estimator).__name__.startswith("Hoeffding"):
+        pytest.skip("the second of two equal rows is answered after the first was learned")
     if uses_folds(estimator) or draws_rows(estimator):
         pytest.skip("folds and draws pick rows, and a repeated row is two of them")
     if getattr(estimator, "missing", "") == "surrogate":
@@ -78,6 +85,8 @@ def test_the_scale_of_weights_changes_nothing(
 
 
 def test_order_of_rows_changes_nothing(estimator: Any, columns: dict[str, Any]) -> None:
+    if type(estimator).__name__.startswith("Hoeffding"):
+        pytest.skip("a stream is learned in its order")
     if uses_folds(estimator) or draws_rows(estimator):
         pytest.skip("folds and samples are drawn by row number")
     X, y = pd.DataFrame(columns), target_for(estimator, columns)

@@ -201,7 +201,7 @@ def test_dates_match_the_text_of_dates_and_their_days() -> None:
         assert one(values, nominal) == [0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert one([day], Feature("a", "continuous")) == [19724.0]
+        assert one([day], Feature("a", "continuous", time="date")) == [19724.0]
 
 
 def test_a_category_of_numbers_fits_a_continuous_feature() -> None:

@@ -1,11 +1,11 @@
-"""The two rings are where they should be, with the promised share of flipped labels."""
+"""Artificial data are where they should be, with the promised share of swapped labels."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from treewright.datasets import two_rings
+from treewright.datasets import make_agrawal, two_rings
 from treewright.errors import ParameterError
 
 
@@ -50,3 +50,61 @@ def test_the_same_seed_gives_the_same_points():
 def test_impossible_sizes_and_shares_are_refused(arguments):
     with pytest.raises(ParameterError, match=f"^{next(iter(arguments))} must be"):
         two_rings(**arguments)
+
+
+# -- Agrawal's functions -------------------------------------------------------------------
+
+
+def people(**columns):
+    """Two values of each attribute that a rule looks at, the others at their middle."""
+    n = len(next(iter(columns.values())))
+    middle = {"salary": 85_000, "commission": 0, "age": 50, "elevel": 2, "hvalue": 500_000}
+    middle |= {"hyears": 15, "loan": 250_000}
+    given = {name: np.full(n, float(value)) for name, value in middle.items()}
+    return given | {name: np.array(values, float) for name, values in columns.items()}
+
+
+@pytest.mark.parametrize(
+    ("function", "columns", "expected"),
+    [
+        (1, {"age": [39.9, 40, 59.9, 60]}, [1, 0, 0, 1]),
+        (2, {"age": [30, 30, 50, 70], "salary": [5e4, 1.1e5, 1.1e5, 2e4]}, [1, 0, 1, 0]),
+        (3, {"age": [30, 30, 50, 70], "elevel": [1, 2, 0, 4]}, [1, 0, 0, 1]),
+        (4, {"age": [30, 30, 50], "elevel": [0, 3, 0], "salary": [3e4, 3e4, 1.2e5]}, [1, 0, 1]),
+        (5, {"age": [30, 30, 70], "salary": [6e4, 3e4, 3e4], "loan": [2e5, 1e5, 4e5]}, [1, 0, 1]),
+        (6, {"age": [30, 30], "salary": [4e4, 4e4], "commission": [2e4, 7e4]}, [1, 0]),
+        (7, {"salary": [1e5, 1e5], "loan": [2e5, 3e5]}, [1, 0]),
+        (8, {"salary": [4e4, 4e4], "elevel": [0, 4]}, [1, 0]),
+        (9, {"salary": [1e5, 1e5], "loan": [2e5, 3e5]}, [1, 0]),
+        (10, {"salary": [3e4, 3e4], "elevel": [4, 4], "hyears": [10, 30]}, [0, 1]),
+    ],
+)
+def test_agrawals_rules_are_those_of_the_paper(function, columns, expected):
+    from treewright.datasets._agrawal import RULES
+
+    assert RULES[function](people(**columns)).astype(int).tolist() == expected
+
+
+def test_agrawals_people_are_where_they_should_be():
+    data = make_agrawal(5000, 2, perturbation=0.1, noise=0.0, random_state=0)
+    salary, commission = (data.data.column(c).to_numpy() for c in ("salary", "commission"))
+    assert salary.min() >= 20_000
+    assert salary.max() <= 150_000
+    assert np.mean(commission == 0) == pytest.approx(75 / 130, abs=0.03)
+    assert sorted(set(data.data.column("zipcode").to_pylist())) == [f"z{k}" for k in range(9)]
+    assert set(data.data.column("elevel").to_pylist()) == {f"e{k}" for k in range(5)}
+
+
+def test_agrawals_noise_swaps_the_promised_share():
+    clean = make_agrawal(2000, 4, random_state=5)
+    noisy = make_agrawal(2000, 4, noise=0.1, random_state=5)
+    assert np.count_nonzero(clean.target != noisy.target) == 200
+    assert clean.data.equals(noisy.data)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"function": 11}, {"function": 0}, {"n": 0}, {"noise": 2}, {"perturbation": -1}]
+)
+def test_agrawals_arguments_are_checked(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        make_agrawal(**{"n": 10, **wrong})

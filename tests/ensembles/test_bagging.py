@@ -32,7 +32,8 @@ def iris():
     [
         tw.BaggingClassifier(DecisionTreeClassifier(), 5, bootstrap=False, max_features=0.99),
         tw.BaggingRegressor(DecisionTreeRegressor(), 5, bootstrap=False),
-    ]
+    ],
+    expected_failed_checks=tw.expected_failed_checks,
 )
 def test_scikit_learn_finds_no_fault_with_trees_of_its_own(estimator, check):
     check(estimator)

@@ -186,6 +186,14 @@ def test_symmetric_trees_have_as_many_tests_as_levels(numbers: Any) -> None:
         assert 4 <= tree.n_leaves <= 8
 
 
+def test_whole_weights_of_any_size_leave_slopes_their_bits(numbers: Any) -> None:
+    X, y = numbers
+    model = GradientBoostingRegressor(n_estimators=10, l2_regularization=0.0, random_state=0)
+    alike = model.fit(X, y).train_score_
+    large = 4_000_000 + np.arange(len(y)) % 2
+    assert_allclose(model.fit(X, y, sample_weight=large).train_score_, alike, rtol=0.01)
+
+
 def test_every_leaf_has_the_rows_it_needs(classes: Any) -> None:
     for growth in ("leaf", "depth", "symmetric"):
         model = GradientBoostingClassifier(n_estimators=10, growth=growth, min_samples_leaf=30)
@@ -404,6 +412,24 @@ BAD: dict[str, tuple[Any, str]] = {
     "an unknown scorer": (
         lambda X, y: GradientBoostingRegressor(scoring="nice").fit(X, y),
         "scoring must be",
+    ),
+    "a metric as scorer": (
+        lambda X, y: GradientBoostingRegressor(scoring=lambda y, p: 1.0).fit(X, y),
+        "scoring must be a scorer f(model, X, y)",
+    ),
+    "a scorer of classes for numbers": (
+        lambda X, y: GradientBoostingRegressor(scoring="roc_auc").fit(X, y),
+        "scoring must be a scorer of numbers",
+    ),
+    "a scorer of words": (
+        lambda X, y: GradientBoostingRegressor(
+            scoring=lambda m, X, y: "good", early_stopping=True
+        ).fit(X, y),
+        "scoring must give one number, got str",
+    ),
+    "a loss of negative hessians": (
+        lambda X, y: GradientBoostingRegressor(lambda y, s: (s - y, y * 0 - 1)).fit(X, y),
+        "loss must return hessians of at least 0, got -1",
     ),
     "exact with bins' parameters": (
         lambda X, y: GradientBoostingRegressor(tree_method="exact", dropout=0.1).fit(X, y),

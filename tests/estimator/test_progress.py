@@ -10,7 +10,7 @@ from sklearn.callback import ProgressBar
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 
-from treewright import CARTClassifier
+from treewright import CARTClassifier, GradientBoostingClassifier
 from treewright.errors import ParameterError
 from treewright.estimator.progress import STEPS
 
@@ -53,6 +53,17 @@ def test_a_fit_is_one_task_of_a_hundred_steps(iris: Any, parameters: dict[str, A
     assert recorder.events[-2:] == ["end fit", "teardown"]
     assert recorder.events.count("begin grow") == recorder.events.count("end grow") == STEPS
     assert recorder.fitted.predict(iris[0]).tolist() == model.predict(iris[0]).tolist()
+
+
+def test_callbacks_follow_the_rounds_of_a_booster(iris: Any) -> None:
+    recorder = Recorder()
+    model = GradientBoostingClassifier(n_estimators=7, random_state=0).set_callbacks(recorder)
+    model.fit(*iris)
+    assert recorder.events[:2] == ["setup", "begin fit"]
+    assert recorder.events[-2:] == ["end fit", "teardown"]
+    assert recorder.events.count("begin grow") == recorder.events.count("end grow") == STEPS
+    alone = GradientBoostingClassifier(n_estimators=7, random_state=0).fit(*iris)
+    assert recorder.fitted.predict_proba(iris[0]).tolist() == alone.predict_proba(iris[0]).tolist()
 
 
 def test_callbacks_are_torn_down_after_an_error(iris: Any) -> None:

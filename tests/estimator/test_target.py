@@ -95,6 +95,7 @@ def test_the_docstring_lists_the_attributes_that_the_parts_bring():
         "classes_",
         "n_classes_",
         "cost_matrix_",
+        "n_outputs_",
         "n_features_in_",
         "feature_names_in_",
     ]

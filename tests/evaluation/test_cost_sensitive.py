@@ -20,6 +20,7 @@ from treewright import (
     cross_validate,
     datasets,
     evaluate,
+    expected_failed_checks,
 )
 from treewright.errors import DataError, ParameterError
 
@@ -28,15 +29,9 @@ COSTS = {"bad": {"good": 5}, "good": {"bad": 1}}
 METHODS = ("threshold", "weights", "metacost")
 
 
-def drawn(estimator):
-    name = "check_sample_weight_equivalence_on_dense_data"
-    is_drawn = estimator.method == "metacost"
-    return {name: "a row of weight two is drawn once"} if is_drawn else {}
-
-
 @parametrize_with_checks(
     [CostSensitiveClassifier(method=method, n_estimators=3) for method in METHODS],
-    expected_failed_checks=drawn,
+    expected_failed_checks=expected_failed_checks,
 )
 def test_scikit_learn_finds_no_fault(estimator, check):
     check(estimator)

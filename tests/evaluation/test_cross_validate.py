@@ -264,7 +264,8 @@ X4 = np.arange(8.0).reshape(4, 2)
     [
         ([0, 1, 0, 1], {"folds": 10}, "folds must not be more than the rows, got 10 folds of 4"),
         ([0, 1, 0, 1], {"folds": 1}, "folds must be at least 2"),
-        ([0, 0, 0, 0], {"folds": 2}, "training rows of fold 1 are all 0"),
+        ([0, 0, 0, 0], {"folds": 2}, "two classes or more, but all 4 rows are 0"),
+        ([0, 0, 0, 1], {"folds": [([0, 1], [2, 3])]}, "training rows of fold 1 are all 0"),
         ([0, 1, 0, 1], {"folds": 3}, "Stratified folds need a row of some class for every fold"),
         ([0, 1, 0, 1], {"folds": 2, "groups": [1, 1, 1, 1]}, "2 folds of 1 groups"),
         ([0, 1, 0, 1], {"folds": 2, "groups": [1, 1]}, "groups must have one value for each"),

@@ -176,7 +176,7 @@ def test_a_class_that_training_lacked_is_an_error_of_the_model():
 
 
 def test_an_attribute_that_is_not_there_is_named(credit):
-    with pytest.raises(AttributeError, match="there are accuracy"):
+    with pytest.raises(AttributeError, match="There are accuracy"):
         _ = credit.rmse
     with pytest.raises(KeyError, match="no figure 'speed'"):
         credit["speed"]

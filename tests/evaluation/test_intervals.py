@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from treewright import accuracy_interval
 from treewright.errors import ParameterError
-from treewright.evaluation._bootstrap import bca_intervals
+from treewright.evaluation._bootstrap import bca_intervals, root_mean_interval
 from treewright.evaluation._delong import roc_areas
 
 
@@ -46,8 +46,8 @@ def test_wrong_arguments_get_a_sentence(arguments, words):
 
 # -- DeLong -------------------------------------------------------------------------------------
 
-# Ratings of 109 CT images by one reader (Hanley and McNeil 1982, table I), from "definitely
-# normal" to "definitely abnormal".
+# Ratings of 109 CT images by one reader (Hanley and McNeil 1982, Radiology 143, table I), from
+# "definitely normal" to "definitely abnormal"; they publish the area as 0.893.
 NORMAL = [33, 6, 6, 11, 2]
 ABNORMAL = [3, 2, 2, 11, 33]
 
@@ -60,14 +60,24 @@ def rated() -> tuple[np.ndarray, np.ndarray]:
     return truth, rating.astype(float)
 
 
+def covariance_of_pairs(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """DeLong's covariance as the paper writes it: every pair of an abnormal and a normal row."""
+    up, down = scores[truth], scores[~truth]
+    kernel = (up[:, None] > down) + 0.5 * (up[:, None] == down)  # pairs × columns of scores
+    by_row = [np.atleast_2d(np.cov(kernel.mean(axis=axis).T)) for axis in (1, 0)]
+    return by_row[0] / len(up) + by_row[1] / len(down)
+
+
 def test_delong_on_the_ratings_of_hanley_and_mcneil():
-    # area and error as printed by Stata's roctab on these data (its manual)
     truth, rating = rated()
-    areas = roc_areas(truth, rating[:, None])
-    low, high, _ = areas.interval(0.95, logit=False)
-    assert round(areas.areas[0], 4) == 0.8932
-    assert round(float(np.sqrt(areas.covariance[0, 0])), 4) == 0.0307
-    assert (round(low, 5), round(high, 5)) == (0.83295, 0.95339)
+    second = rating + np.random.default_rng(0).integers(-1, 2, len(rating))  # another reader
+    both = np.column_stack([rating, second])
+    areas = roc_areas(truth, both)
+    assert round(areas.areas[0], 3) == 0.893
+    assert areas.covariance == pytest.approx(covariance_of_pairs(truth, both), rel=1e-12)
+    low, high, _ = areas.interval(0.95, weights=np.array([1.0, 0.0]), logit=False)
+    error = np.sqrt(covariance_of_pairs(truth, both)[0, 0])
+    assert (low, high) == pytest.approx(areas.areas[0] + stats.norm.ppf([0.025, 0.975]) * error)
 
 
 def test_delong_agrees_with_the_bootstrap():
@@ -142,3 +152,31 @@ def test_a_figure_that_is_not_defined_has_no_interval():
     found = bca_intervals(np.eye(2), np.array([3, 4]), lambda s: s[:, :1] * np.nan, 0.95)[0]
     assert np.isnan(found.low)
     assert np.isnan(found.high)
+
+
+def test_the_studentized_interval_is_that_of_resampled_rows():
+    values = np.random.default_rng(3).normal(size=40) ** 2
+    found = root_mean_interval(values, 0.9)
+    rows = np.random.default_rng(1).integers(40, size=(20_000, 40))
+    drawn = values[rows]
+    t = (drawn.mean(axis=1) - values.mean()) / (drawn.std(axis=1, ddof=1) / np.sqrt(40))
+    error = values.std(ddof=1) / np.sqrt(40)
+    expected = np.sqrt(values.mean() - np.quantile(t, [0.95, 0.05]) * error)
+    assert found[:2] == pytest.approx(expected, rel=0.03)
+    assert found.method == "bootstrap-t"
+
+
+def test_a_perfect_model_has_an_interval_without_width():
+    assert root_mean_interval(np.zeros(20), 0.95)[:2] == (0.0, 0.0)
+    assert root_mean_interval(np.full(20, 4.0), 0.95)[:2] == (2.0, 2.0)
+
+
+def test_intervals_of_rmse_hold_it_about_as_often_as_they_say():
+    random = np.random.default_rng(0)
+    held = [
+        low <= 1.0 <= high
+        for low, high, _ in (
+            root_mean_interval(random.normal(size=50) ** 2, 0.95) for _ in range(400)
+        )
+    ]
+    assert 0.92 <= np.mean(held) <= 0.975

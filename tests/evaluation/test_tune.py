@@ -186,3 +186,14 @@ def test_sizes_are_leaves_rules_members_and_coefficients() -> None:
 def test_bad_input_is_one_sentence(grid: Any, settings: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
         tune(treewright.CARTClassifier(), grid, IRIS.data, IRIS.target, nested=False, **settings)
+
+
+def test_no_interval_reaches_beyond_what_a_figure_can_be() -> None:
+    X = np.random.default_rng(0).random((60, 3))
+    y = (X[:, 0] > 0.5).astype(int)
+    y[:1] = 1 - y[:1]
+    found = tune(treewright.CARTClassifier(), {"max_depth": [1, 2]}, X, y, random_state=0)
+    assert found.interval[1] <= 1.0
+    models = {"a": treewright.CARTClassifier(), "b": treewright.CARTClassifier(max_depth=1)}
+    table = treewright.compare(models, X, y, folds=5, repeats=1, random_state=0).frame()
+    assert (table["high"] <= 1.0).all()

@@ -61,7 +61,7 @@ def test_the_gini_of_every_cut_of_taxable_income_is_that_of_the_textbook() -> No
     expected = [0.400, 0.375, 0.343, 0.417, 0.400, 0.300, 0.343, 0.375, 0.400]
     assert_allclose(cuts.impurity, expected, atol=5e-4)
     assert cuts.cut[cuts.best] == 97.5
-    assert "97.5" in next(line for line in str(cuts).splitlines() if line.startswith("*"))
+    assert "97.5" in next(line for line in str(cuts).splitlines() if line.startswith("chosen"))
     assert list(cuts.frame()["n_below"]) == list(range(1, 10))
 
 
@@ -152,7 +152,7 @@ def test_a_trace_reads_in_text_notebook_and_picture(iris: Any) -> None:
     trace = model.trace(0, *iris)
     lines = str(trace).splitlines()
     assert lines[0] == "Node 0: 150 rows, impurity 0.666667"
-    assert lines[2].startswith("*")
+    assert lines[2].startswith("chosen")
     assert "petal length (cm) &lt; 2.45" in trace._repr_html_()
     assert len(trace.plot().patches) == 4
     assert trace["petal width (cm)"].test == "petal width (cm) < 0.8"

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-import time
-
 import numpy as np
 import pytest
 
@@ -295,14 +291,12 @@ def test_wrong_arguments_are_refused():
         kernel.against(np.array([0, 1, 2, 0], np.int32))
 
 
-def test_an_interrupt_ends_a_long_resampling_at_once():
+def test_an_interrupt_ends_a_long_resampling_at_once(press_ctrl_c):
     rng = np.random.default_rng(0)
     columns = [rng.normal(size=20000) for _ in range(10)]
     kernel = Associator(columns, [0] * 10, [True] * 10, rng.normal(size=(20000, 1)))
-    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    start = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
-        kernel.resample(np.arange(20000), None, range(10), "quadratic", 10**6, (0, 0))
-    timer.join()
-    assert time.perf_counter() - start < 5
+    rows = np.arange(20000)
+    delay = press_ctrl_c(
+        0.3, lambda: kernel.resample(rows, None, range(10), "quadratic", 10**6, (0, 0))
+    )
+    assert delay < 5

@@ -2,53 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.kernels.boosting_problems import PARAMS, columns_of
 from treewright.ensembles.boosting.losses import LOSSES, multinomial_loss, probabilities
 from treewright.kernels import _core
-from treewright.kernels.boosting import bin_maps, make_bins, make_booster, split_weight
+from treewright.kernels.boosting import bin_maps, make_bins, make_booster
 from treewright.kernels.reference import binned as binned_twin
-from treewright.kernels.reference import boosting as twin
-
-PARAMS: dict[str, Any] = {
-    "growth": "leaf",
-    "max_leaves": 12,
-    "max_depth": 0,
-    "min_rows": 3,
-    "min_hessian": 1e-3,
-    "l1": 0.0,
-    "l2": 0.0,
-    "min_gain": 0.0,
-    "max_step": 0.0,
-    "nominal_smoothing": 10.0,
-    "nominal_l2": 10.0,
-    "nominal_max_groups": 0,
-    "tree_share": 1.0,
-    "level_share": 1.0,
-    "node_share": 1.0,
-    "monotonic": [],
-    "interactions": [],
-    "seed": 0,
-    "n_columns": 1,
-    "loss_number": 0.0,
-    "sampling": "uniform",
-    "share": 1.0,
-    "top_share": 0.0,
-}
-
-
-def columns_of(rng: np.random.Generator, n: int) -> tuple[list[Any], list[int]]:
-    """Continuous with gaps, few values, ordinal and nominal columns."""
-    x = rng.normal(size=n)
-    x[rng.random(n) < 0.2] = np.nan
-    few = rng.integers(0, 4, n).astype(np.float32)
-    ordinal = rng.integers(-1, 6, n).astype(np.int32)
-    nominal = rng.integers(-1, 9, n).astype(np.int32)
-    return [x, few, ordinal, nominal, rng.normal(size=n)], [-1, -1, -1, 9, -1]
 
 
 @pytest.mark.parametrize("n_values", [1, 2, 10, 200, 1000])
@@ -92,93 +54,6 @@ def test_rare_categories_beyond_the_bins_count_as_gaps() -> None:
     assert maps[0].codes is not None
     assert maps[0].codes.tolist() == [6, 7, 8, 9]
     assert_array_equal(make_bins([codes], maps).by_column()[0] == 4, codes < 6)
-
-
-def grown(bins: Any, maps: Any, y: Any, weight: Any, params: dict[str, Any], n_threads: int) -> Any:
-    """One round of the core on squared error or logistic loss."""
-    score = np.full((1, len(y)), 0.1)
-    booster = make_booster(bins, params, y[None], score, *split_weight(weight), n_threads)
-    booster.round(0, 1.0)
-    return booster.take_trees(), booster.scores(-1)[0]
-
-
-def flatten(node: twin.Node, maps: Any) -> list[tuple[Any, ...]]:
-    """Nodes in family order: test and gap side, or value and rows."""
-    order, stack = [node], [node]
-    while stack:
-        at = stack.pop()
-        order += at.children
-        stack += at.children[::-1]
-    out: list[tuple[Any, ...]] = []
-    for at in order:
-        if at.children:
-            out.append((at.feature, at.gap_left, len(at.rows)))
-        else:
-            out.append((at.value, len(at.rows)))
-    return out
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("loss", ["squared_error", "logistic"])
-@pytest.mark.parametrize("weights", [None, "whole", "real"])
-def test_trees_are_those_of_the_twin(seed: int, loss: str, weights: str | None) -> None:
-    rng = np.random.default_rng(seed)
-    n = 160
-    columns, counts = columns_of(rng, n)
-    signal = np.nan_to_num(columns[0]) + (columns[3] % 3 == 1) + (columns[2] > 2)
-    y = signal + rng.normal(size=n)
-    y = (y > 0.7).astype(np.float64) if loss == "logistic" else y
-    weight = None
-    if weights is not None:
-        weight = rng.integers(1, 4, n).astype(np.float64)
-        weight = weight if weights == "whole" else weight / 3
-    params = {
-        **PARAMS,
-        "loss": loss,
-        "growth": "leaf" if seed % 2 else "depth",
-        "l1": 0.2 * (seed == 2),
-        "l2": float(seed == 3),
-        "max_depth": 3 * (seed == 4),
-        "min_gain": 0.5 * (seed == 5),
-    }
-    maps = bin_maps(columns, counts, 20)
-    bins = make_bins(columns, maps)
-    trees, score = grown(bins, maps, y, weight, params, 1)
-    g, h = LOSSES[loss].slope(np.full(n, 0.1), y, 0.0)
-    each = np.ones(n) if weight is None else weight
-    root = twin.grow_tree(
-        bins.by_column(),
-        [m.n_bins for m in maps],
-        [m.codes is not None for m in maps],
-        g if weights == "whole" else g * each,
-        h if weights == "whole" else h * each,
-        params,
-        each.astype(np.int64) if weights == "whole" else None,
-    )
-    want = flatten(root, maps)
-    inner = iter(zip(trees["feature"], trees["gap_branch"], strict=True))
-    leaves = iter(zip(trees["leaf_value"][:, 0], trees["leaf_samples"], strict=True))
-    assert len(want) == len(trees["n_children"])
-    for n_children, node in zip(trees["n_children"], want, strict=True):
-        if n_children:
-            feature, gap = next(inner)
-            assert (feature, gap == 0) == node[:2]
-        else:
-            value, rows = next(leaves)
-            assert rows == node[1]
-            assert value == pytest.approx(node[0], rel=1e-9, abs=1e-12)
-    assert_allclose(trees["gain"][0], root.gain, rtol=1e-9)
-    total = np.zeros(n)
-    _add(root, total)
-    assert_allclose(score, 0.1 + total, rtol=1e-9, atol=1e-12)
-
-
-def _add(node: twin.Node, total: Any) -> None:
-    if node.children:
-        for child in node.children:
-            _add(child, total)
-    else:
-        total[node.rows] += node.value
 
 
 @pytest.mark.parametrize("growth", ["leaf", "depth", "symmetric"])

@@ -30,7 +30,11 @@ def test_the_root_test_is_the_one_the_twin_chooses(seed: int) -> None:
     other = rng.integers(0, 6, n).astype(float)
     words = rng.choice(["a", "b", "c", "d"], n).astype(object)
     words[rng.random(n) < 0.1] = None
-    table = encode({"number": number, "other": other, "words": words})
+    grade = np.clip(y + rng.integers(-3, 4, n), 0, 5)
+    table = encode(
+        {"number": number, "other": other, "words": words, "grade": grade},
+        ordinal_features={"grade": list(range(6))},
+    )
     target = Target("y", tuple(range(n_classes)))
     recipe = tree_recipe(TreeSettings(), float(weight.sum()))
     tree = grow(table, y, recipe, target=target, sample_weight=weight)
@@ -38,6 +42,7 @@ def test_the_root_test_is_the_one_the_twin_chooses(seed: int) -> None:
         twin.cut_offer(number, y, weight, n_classes, 2.0),
         twin.cut_offer(other, y, weight, n_classes, 2.0),
         twin.multiway_offer(table.columns[2], y, weight, n_classes, 4, 2.0),
+        twin.cut_offer(grade.astype(float), y, weight, n_classes, 2.0, ordinal=True),
     ]
     chosen = twin.choose(offers, weight.sum(), weight.sum() / n_classes)
     if chosen < 0:
@@ -76,7 +81,8 @@ def test_global_pruning_cuts_the_links_that_the_twin_cuts(seed: int) -> None:
         if count[node]:
             below = errors[first[node] : first[node] + count[node]]
             errors[node] = below.sum() + rng.integers(0, 3)
-    arguments = (first, count, errors, empty, 100.0 + errors[0])
+    start = float(errors[count == 0].sum()) + rng.integers(-3, 4)  # rows may not be their fractions
+    arguments = (first, count, errors, empty, 100.0 + errors[0], max(start, 0.0))
     assert np.array_equal(compiled.weakest_links(*arguments), twin.weakest_links(*arguments))
 
 

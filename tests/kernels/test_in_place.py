@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-
 import numpy as np
 import pytest
 
@@ -67,7 +65,7 @@ def test_the_tree_is_the_twins_to_the_bit(seed):
     n_classes, share = 2 + seed % 3, (0.05, 0.3)[seed % 2]
     X, y = rows_with_gaps(seed, 150, n_classes, share)
     rules = {"min_samples_leaf": (2, 1, 5)[seed % 3], "criterion": ("gain_ratio", "gain")[seed % 2]}
-    model = C45Classifier(pruning=None, collapse=False, **rules).fit(X, y)
+    model = C45Classifier(variant="release8", pruning=None, collapse=False, **rules).fit(X, y)
     twin = twin_of(
         X,
         y,
@@ -86,10 +84,10 @@ def test_parts_grown_by_threads_are_the_twins_to_the_bit(n_classes, n_jobs):
     rng = np.random.default_rng(5)
     X["f"] = np.array(["u", "v", "w"], object)[np.digitize(y + rng.normal(size=3000), [0.0, 1.0])]
     X["g"] = 2 * y + np.round(rng.normal(size=3000), 1)
-    model = C45Classifier(pruning=None, collapse=False, n_jobs=n_jobs).fit(X, y)
+    model = C45Classifier(variant="release8", pruning=None, collapse=False, n_jobs=n_jobs).fit(X, y)
     twin = twin_of(X, y, n_classes, min_items=2.0, ratio=True)
     assert_same(model.tree_, 0, twin)
-    one = C45Classifier(pruning=None, collapse=False).fit(X, y)
+    one = C45Classifier(variant="release8", pruning=None, collapse=False).fit(X, y)
     assert model.tree_.to_dict() == one.tree_.to_dict()
     whole = one.tree_.n_samples == np.floor(one.tree_.weight)
     assert one.tree_.splits.feature[0] in (5, 6)
@@ -113,15 +111,19 @@ def test_a_column_in_order_is_grown_like_any_other(falling):
     x = np.arange(n, dtype=float)[:: -1 if falling else 1].copy()
     gaps = np.where(np.arange(n) % 7, np.arange(n) % 13, np.nan)
     y = (np.arange(n) // 100) % 2
-    tree = C45Classifier(pruning=None).fit({"x": x, "g": gaps}, y).tree_
+    tree = C45Classifier(variant="release8", pruning=None).fit({"x": x, "g": gaps}, y).tree_
     assert tree.n_leaves > 100
 
 
 def test_whole_weights_and_no_gaps_leave_the_order_of_rows_without_effect():
     X, y = rows_with_gaps(3, 200, 2, 0.0)
     order = np.random.default_rng(0).permutation(len(y))
-    one = C45Classifier(pruning=None).fit(X, y).tree_
-    other = C45Classifier(pruning=None).fit({k: v[order] for k, v in X.items()}, y[order]).tree_
+    one = C45Classifier(variant="release8", pruning=None).fit(X, y).tree_
+    other = (
+        C45Classifier(variant="release8", pruning=None)
+        .fit({k: v[order] for k, v in X.items()}, y[order])
+        .tree_
+    )
     np.testing.assert_array_equal(one.value, other.value)
 
 
@@ -131,12 +133,12 @@ def test_a_feature_of_many_categories_with_gaps():
     names[::11] = None
     x = rng.normal(size=1000)
     y = (x > 0).astype(int)
-    tree = C45Classifier(pruning=None).fit({"names": names, "x": x}, y).tree_
+    tree = C45Classifier(variant="release8", pruning=None).fit({"names": names, "x": x}, y).tree_
     assert tree.splits.feature[0] == 1
     assert tree.n_leaves == 2
 
 
-def test_an_interrupt_ends_all_parts():
+def test_an_interrupt_ends_all_parts(press_ctrl_c):
     rng = np.random.default_rng(6)
     n = 300_000
     X = rng.normal(size=(n, 12))
@@ -145,11 +147,5 @@ def test_an_interrupt_ends_all_parts():
     y = np.where(rng.random(n) < 0.6, half, y).astype(int)
     X[rng.random(X.shape) < 0.02] = np.nan
     X[:, 3] = half
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.7)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            C45Classifier(pruning=None, n_jobs=2).fit(X, y)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+    model = C45Classifier(variant="release8", pruning=None, n_jobs=2)
+    press_ctrl_c(0.7, lambda: model.fit(X, y))

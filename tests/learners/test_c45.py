@@ -10,7 +10,7 @@ from treewright import C45Classifier, CARTClassifier, datasets
 from treewright.errors import ParameterError
 from treewright.tree.tree import Tree
 
-VARIANTS = ["release8", "j48"]
+VARIANTS = ["c45", "release8", "j48"]
 
 
 @pytest.fixture(params=VARIANTS)

@@ -13,11 +13,14 @@ from treewright import C50Classifier
 from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.errors import ParameterError
+from treewright.kernels.error_based import weakest_links
 from treewright.learners._c50.boosting import boost, reweight
 from treewright.learners._c50.tree import Cases
 from treewright.learners._c50.votes import leaf_probability
+from treewright.pruning._bottom_up import cut
 from treewright.pruning._c50 import pool_leaves, prune_globally
 from treewright.rules import RuleSet
+from treewright.tree.predict import node_values
 
 EVERY_FORM: list[dict[str, Any]] = [
     {},
@@ -103,8 +106,37 @@ def test_global_pruning_never_grows_a_tree(cancer: tuple[Any, Any]) -> None:
     whole = C50Classifier(global_pruning=False).fit(X, y)
     pruned = C50Classifier().fit(X, y)
     assert pruned.get_n_leaves() < whole.get_n_leaves()
-    again = prune_globally(whole.tree_)
+    again = prune_globally(whole.tree_, whole._table(X), np.searchsorted(whole.classes_, y), None)
     assert again.n_leaves == pruned.get_n_leaves()
+
+
+def test_the_allowance_of_global_pruning_counts_rows_and_not_their_fractions() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 4, (300, 6)).astype(float)
+    y = ((X[:, 0] > 1) ^ (X[:, 1] > 2)).astype(int) ^ (rng.random(300) < 0.2)
+    X[rng.random(X.shape) < 0.25] = np.nan
+    tree = C50Classifier(global_pruning=False).fit(X, y).tree_
+    table = encode(X)
+    said = node_values(tree, table, tree.probability).argmax(axis=1)
+    rows = float(np.count_nonzero(said != y))
+    errors = tree.weight - tree.value[np.arange(tree.n_nodes), tree.label]
+    fractions = float(errors[tree.is_leaf].sum())
+    shape = (tree.first_child, tree.n_children, errors, tree.weight <= 0, 300.0)
+    by_rows, by_fractions = (weakest_links(*shape, start) for start in (rows, fractions))
+    assert not np.array_equal(by_rows, by_fractions)
+    pruned = prune_globally(tree, table, y.astype(np.int32), None)
+    assert pruned.n_leaves == cut(tree, by_rows, "global", "", errors, errors).n_leaves
+
+
+def test_a_grouping_of_categories_pays_for_its_name() -> None:
+    days = treewright.datasets.load_play_tennis()
+    few = C50Classifier(subset=True).fit(days.data, days.target)
+    assert few.get_n_leaves() == 5  # C5.0's tree: outlook has three branches
+    often = np.tile(np.arange(14), 30)
+    rows = encode(days.data).take(often)
+    many = C50Classifier(subset=True).fit(rows, np.asarray(days.target)[often])
+    assert len(few.tree_.children(0)) == 3
+    assert len(many.tree_.children(0)) == 2
 
 
 def test_global_pruning_is_left_out_with_costs(cancer: tuple[Any, Any]) -> None:

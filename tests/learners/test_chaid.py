@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -512,3 +513,14 @@ def test_a_chooser_that_proposes_no_feature_of_the_table_is_refused():
     recipe = replace(model._recipe(training), choose=lambda node: ProposedSplit(5, codes=(0, 1)))
     with pytest.raises(ParameterError, match="one of the 1 features"):
         model._grow(training, None, recipe)
+
+
+@pytest.mark.parametrize("n_rows", [1, 3])
+def test_many_categories_are_merged_in_about_the_square_of_their_number(n_rows):
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(3000), n_rows)
+    y = rng.integers(0, 2, 3000)[codes]
+    X = {"name": np.char.add("c", np.char.zfill(codes.astype(str), 4)).astype(object)}
+    begin = time.process_time()
+    CHAIDClassifier(max_depth=1, categorical_features=["name"]).fit(X, y)
+    assert time.process_time() - begin < 8  # 0.6 s

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import signal
 import time
 
 import numpy as np
@@ -227,17 +226,10 @@ def test_a_time_limit_gives_the_best_so_far_and_its_gap(hard):
     assert model.score(X, y) > greedy.score(X, y) - 0.05
 
 
-def test_ctrl_c_keeps_the_best_so_far(hard):
+def test_ctrl_c_keeps_the_best_so_far(press_ctrl_c, hard):
     X, y = hard
     model = tw.OptimalTreeClassifier(max_depth=5)
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.5)
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(X, y)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+    press_ctrl_c(0.5, lambda: model.fit(X, y))
     assert model.optimality_gap_ > 0.0
     assert model.score(X, y) > 0.6
 

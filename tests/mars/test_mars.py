@@ -258,3 +258,10 @@ def test_a_wrong_feature_is_named_in_one_sentence():
         MARSRegressor(allowed=["x0"]).fit(X, y)
     with pytest.raises(ParameterError, match="degree must be"):
         MARSRegressor(degree=0).fit(X, y)
+
+
+def test_ctrl_c_ends_a_long_fit(press_ctrl_c):
+    X = np.random.default_rng(0).random((60_000, 20))
+    y = np.sin(7 * X[:, 0] * X[:, 1]) + X[:, 2]
+    model = MARSRegressor(degree=2, thresh=0.0, max_terms=61)
+    assert press_ctrl_c(1.0, lambda: model.fit(X, y)) < 5

@@ -92,7 +92,7 @@ def compare(recorded: Recorded, classes: list[str]) -> Comparison:
     """Fit one data set and read what c4.5rules said of it."""
     name = recorded.name
     theirs = parse_output(recorded.runs["default"]["c45rules_text"])
-    model = C45Rules(**recorded.hints).fit(recorded.X, recorded.y)
+    model = C45Rules(variant="release8", **recorded.hints).fit(recorded.X, recorded.y)
     kept = {rule.number: rule for rule in theirs.rules}
     candidates = _candidates(model, recorded)
     printed = [

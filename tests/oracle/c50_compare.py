@@ -35,7 +35,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 BOOSTED = {"boost10", "boost10_noearly", "rules_boost10"}
 
-LEAF, CUT = 0, 2
+LEAF, CUT, SUBSET = 0, 2, 3
 
 
 def r_names(names: list[str]) -> list[str]:
@@ -53,7 +53,7 @@ def r_names(names: list[str]) -> list[str]:
 
 
 def is_same(tree: Tree, recorded: Mapping[str, Any], names: list[str]) -> bool:
-    """Whether a tree has the recorded tests, cuts and branches."""
+    """Whether a tree has the recorded tests, cuts, groups of categories and branches."""
     stack: list[tuple[int, Mapping[str, Any]]] = [(0, recorded)]
     while stack:
         node, other = stack.pop()
@@ -61,7 +61,7 @@ def is_same(tree: Tree, recorded: Mapping[str, Any], names: list[str]) -> bool:
             if not (tree.is_leaf[node] and other["type"] == LEAF):
                 return False
             continue
-        children = other["children"][1:]  # the first is for "not applicable"
+        children = _branches(other)
         if names[tree.splits.feature[node]] != other["att"] or len(children) != len(
             tree.children(node)
         ):
@@ -70,15 +70,42 @@ def is_same(tree: Tree, recorded: Mapping[str, Any], names: list[str]) -> bool:
             cut = tree.splits.node_breaks(node)[0]
             if not np.isclose(np.float32(cut), np.float32(other["cut"]), rtol=1e-6, atol=1e-6):
                 return False
+        if other["type"] == SUBSET:
+            recorded_groups = [set(group) for group in other["subsets"] if group != ["N/A"]]
+            listed = set().union(*recorded_groups)  # not those that a test above sent elsewhere
+            if [group & listed for group in _groups(tree, node)] != recorded_groups:
+                return False
         stack.extend(zip(tree.children(node), children, strict=True))
     return True
+
+
+def _groups(tree: Tree, node: int) -> list[set[str]]:
+    """The categories of each branch; those of ordered ones lie between breaks."""
+    splits = tree.splits
+    categories = [str(c) for c in tree.schema.features[splits.feature[node]].categories]
+    breaks = splits.node_breaks(node)
+    if len(breaks):
+        codes = np.arange(len(categories))
+        branches = np.searchsorted(breaks, codes)
+    else:
+        codes, branches = splits.node_codes(node), splits.node_branches(node)
+    groups: list[set[str]] = [set() for _ in tree.children(node)]
+    for code, branch in zip(codes, branches, strict=True):
+        groups[branch].add(categories[code])
+    return groups
 
 
 def n_leaves(recorded: Mapping[str, Any]) -> int:
     """Leaves of a recorded tree, "not applicable" branches left out."""
     if recorded["type"] == LEAF:
         return 1
-    return sum(n_leaves(child) for child in recorded["children"][1:])
+    return sum(n_leaves(child) for child in _branches(recorded))
+
+
+def _branches(recorded: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Children of a recorded node; that for "not applicable", the first if any, is left out."""
+    children: list[Mapping[str, Any]] = recorded["children"]
+    return children[1:] if recorded.get("subsets", [["N/A"]])[0] == ["N/A"] else children
 
 
 def size(model: Tree | RuleSet, run: str) -> int:
@@ -123,7 +150,8 @@ def numbered(data: Recorded) -> np.ndarray:
 
 def fit(data: Recorded, run: str, rows: Any = slice(None)) -> C50Classifier:
     """Our answer to a recorded run."""
-    return C50Classifier(**OPTIONS[run], **data.hints).fit(data.X.iloc[rows], numbered(data)[rows])
+    model = C50Classifier(precision="single", **OPTIONS[run], **data.hints)
+    return model.fit(data.X.iloc[rows], numbered(data)[rows])
 
 
 def their_size(data: Recorded, run: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -165,18 +166,20 @@ def standard_error(loss: np.ndarray) -> float:
     return float(loss.std(ddof=1) / np.sqrt(len(loss)))
 
 
-def compare(data: Recorded, program: str) -> Outcome:
-    """Fit all rows with some seeds, and all but each fold with a few."""
+def compare(data: Recorded, program: str, share: float = 1.0) -> Outcome:
+    """Fit all rows with some seeds, and all but each fold with a few; or with a share of both."""
     run = data.runs[f"{program}_default"]
     X = as_seen_by(program, data.X)
     oob, importances, spread = [], [], []
-    for seed in range(1, 1 + min(max(SEEDS, ROWS // len(data.y)), MOST_SEEDS)):
+    n_seeds = min(max(SEEDS, ROWS // len(data.y)), MOST_SEEDS)
+    for seed in range(1, 1 + round(share * n_seeds)):
         model = forest(data, program, seed, oob_score=True).fit(X, data.y)
         loss = losses(data, oob_answers(model))
         oob.append(loss.mean())
         spread.append(standard_error(loss))
         importances.append(all_importances(model, X, data.y, program))
-    cv = [cross_validated(data, program, X, seed) for seed in SEEDS_CV]
+    seeds = SEEDS_CV[: ceil(share * len(SEEDS_CV))]
+    cv = [cross_validated(data, program, X, seed) for seed in seeds]
     cross = run["cv_seed1"]
     names = IMPORTANCES[program]
     ours = {k: MeanImportance.of([i[k] for i in importances]) for k in names}

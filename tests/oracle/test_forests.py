@@ -16,6 +16,9 @@ from tests.oracle.rf_compare import (
     load_small_complete,
 )
 
+SHARE = 0.25
+"""Of the seeds behind the published table: the same bounds hold, in a quarter of the time."""
+
 
 def test_every_recorded_data_set_is_compared(shared_dir: Path) -> None:
     assert recorded_datasets(shared_dir, "rf") == list(DATASETS)
@@ -24,7 +27,8 @@ def test_every_recorded_data_set_is_compared(shared_dir: Path) -> None:
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_forests_are_those_of_the_program(dataset: str, program: str, shared_dir: Path) -> None:
-    o = compare(load_complete(shared_dir, dataset), program)
+    share = 1.0 if dataset == "iris" else SHARE  # two of its features are nearly equal
+    o = compare(load_complete(shared_dir, dataset), program, share)
     assert abs(o.oob_distance) <= 1.0
     assert abs(o.cv_distance) <= 1.0
     for measure, rank in o.ranks.items():

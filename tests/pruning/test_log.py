@@ -119,6 +119,6 @@ def test_a_damaged_log_is_refused(grown):
 
 def test_a_log_can_be_seen_in_a_notebook_and_drawn(grown):
     log = pessimistic(grown).pruning_log
-    assert log._repr_html_().startswith("<table><caption>Pruned by pessimistic")
+    assert log._repr_html_().count("<table><caption>Pruned by pessimistic") == 1
     assert log.plot().get_xlabel() == "estimate for the subtree"
     assert repr(log).startswith("<PruningLog: Pruned by pessimistic")

@@ -205,11 +205,11 @@ def test_the_table_reads_well_as_text_and_in_a_notebook():
     table = example().node_tests()
     assert str(table).splitlines() == [
         "node feature statistic df         p adjusted p",
-        "   0   age      0.5000  1     0.497      0.741",
-        "   0  size *  900.0000  2 2.58e-869  5.19e-869",
-        "   1   age      3.0000       0.0498     0.0907",
+        "   0     age    0.5000  1     0.497      0.741",
+        "   0    size  900.0000  2 2.58e-869  5.19e-869 chosen",
+        "   1     age    3.0000       0.0498     0.0907",
     ]
-    assert "<td>size *</td>" in table._repr_html_()
+    assert "<td>chosen</td>" in table._repr_html_()
 
 
 def test_names_from_the_data_are_escaped_in_a_notebook():
@@ -232,9 +232,9 @@ def test_text_rules_and_picture_show_the_p_values():
     assert [rule.log_p for rule in rules] == [-1999.3, -1999.3]
     assert "p < 0.001" in str(rules[0])
     assert "largest p" in rules.to_text()
-    svg = tree.to_svg(distribution=False)
-    assert "n 50 · p &lt; 0.001" in svg
-    assert "predicts no, p = 0.091" in svg
+    svg = tree.to_svg()
+    assert ">p &lt; 0.001</text>" in svg
+    assert "least p = 0.091 of the tests here" in svg
 
 
 def test_a_tree_without_tests_shows_none():

@@ -78,6 +78,8 @@ class InPlaceGrower {
     out.gain.assign(n, 0);
     out.value.assign(static_cast<std::size_t>(n) * classes, 0);
     out.surrogate_offset.assign(n + 1, 0);
+    out.stopped.assign(n, Stop::empty);
+    if (p_.params.max_p_value < 1) out.p_value.assign(n, 0);
     std::vector<const Split*> splits(n, nullptr);
     std::vector<Place> stack{{&root, 0, 0}};
     i32 next = 1;
@@ -91,6 +93,8 @@ class InPlaceGrower {
       const FlatTree& from = part->tree;
       out.n_samples[id] = from.n_samples[node];
       out.weight[id] = from.weight[node];
+      out.stopped[id] = from.stopped[node];
+      if (!out.p_value.empty()) out.p_value[id] = from.p_value[node];
       std::copy_n(from.value.begin() + static_cast<i64>(node) * classes, classes,
                   out.value.begin() + static_cast<i64>(id) * classes);
       if (part->split_of[node] < 0) continue;

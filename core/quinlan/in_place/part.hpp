@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grow/assemble.hpp"
+#include "grow/significance.hpp"
 #include "quinlan/in_place/scores.hpp"
 #include "quinlan/pick.hpp"
 
@@ -45,6 +46,8 @@ struct InPlacePart {
     tree.n_samples.resize(n, 0);
     tree.weight.resize(n, 0);
     tree.gain.resize(n, 0);
+    tree.stopped.resize(n, Stop::empty);
+    tree.p_value.resize(n, std::numeric_limits<double>::quiet_NaN());
     tree.value.resize(n * classes, 0);
     split_of.resize(n, -1);
     goes_on.resize(n, nullptr);
@@ -129,8 +132,13 @@ class InPlacePartGrower {
     tree_.weight[id] = std::accumulate(counts.begin(), counts.end(), 0.0);
     tree_.n_samples[id] = node.size();
     const float most = *std::max_element(counts.begin(), counts.end());
+    Stop reason = Stop::no_test;
     i64 winner = -1;
-    if (most != node.cases && node.cases >= static_cast<float>(2 * shared_.rules.min_items)) {
+    if (most == node.cases) {
+      reason = Stop::pure;
+    } else if (node.cases < static_cast<float>(2 * shared_.rules.min_items)) {
+      reason = Stop::leaf_weight;
+    } else {
       found_.clear();
       for (i32 f = 0; f < p_.n_features(); ++f) {
         if (part_.used[f]) continue;
@@ -138,16 +146,21 @@ class InPlacePartGrower {
         if (node.size() >= kLongSearch) poll_(0);
       }
       winner = shared_.pick(found_);
+      if (winner >= 0) reason = Stop::is_split;
+      if (winner >= 0 && could_be_chance(id, node, split_of(found_[winner]))) {
+        reason = Stop::significance;
+        winner = -1;
+      } else if (winner < 0 && is_constant(node)) {
+        reason = Stop::values;
+      }
     }
+    tree_.stopped[id] = reason;
     if (winner >= 0) divide(id, node, found_[winner]);
     poll_(winner < 0 ? node.size() : 0);
   }
 
-  void divide(i32 id, const InPlaceNode& node, const Candidate& c) {
-    Frame frame;
-    frame.node = node;
-    frame.node.classes = nullptr;  // they end with the search
-    Split& split = frame.split;
+  Split split_of(const Candidate& c) const {
+    Split split;
     split.feature = c.feature;
     split.gap_branch = kGapFraction;
     split.closed = p_.params.closed;
@@ -157,12 +170,67 @@ class InPlacePartGrower {
       split.codes.resize(split.n_branches);
       std::iota(split.codes.begin(), split.codes.end(), 0);
       split.branches = split.codes;
-      part_.used[c.feature] = true;
     } else {
       split.kind = SplitKind::breaks;
       split.n_branches = 2;
       split.breaks = {c.threshold};
     }
+    return split;
+  }
+
+  // Whether target and branch seem independent; a gap counts in every branch by its share.
+  bool could_be_chance(i32 id, const InPlaceNode& node, const Split& split) {
+    if (p_.params.max_p_value >= 1) return false;
+    const i32 classes = p_.targets.n_classes;
+    std::vector<double> cells(static_cast<std::size_t>(split.n_branches) * classes, 0.0);
+    std::vector<double> of_gaps(classes, 0.0), size(split.n_branches, 0.0);
+    const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end);
+    double known = 0;
+    for (i64 i = 0; i < node.size(); ++i) {
+      const i32 at = rows_.id(node.begin + i);
+      if (shared_.columns.is_gap(split.feature, at)) {
+        of_gaps[row[i].label] += row[i].weight;
+        continue;
+      }
+      const i32 branch = branch_of(split, at);
+      cells[static_cast<std::size_t>(branch) * classes + row[i].label] += row[i].weight;
+      size[branch] += row[i].weight;
+      known += row[i].weight;
+    }
+    for (i32 b = 0; b < split.n_branches; ++b) {
+      for (i32 k = 0; k < classes; ++k) {
+        cells[static_cast<std::size_t>(b) * classes + k] += of_gaps[k] * size[b] / known;
+      }
+    }
+    tree_.p_value[id] = class_table_p(cells, classes);
+    return tree_.p_value[id] > p_.params.max_p_value;
+  }
+
+  // Whether every feature that may be tested has one value here.
+  bool is_constant(const InPlaceNode& node) const {
+    for (i32 f = 0; f < p_.n_features(); ++f) {
+      if (part_.used[f]) continue;
+      const Column& column = p_.columns[f];
+      for (i64 i = node.begin; i < node.end; ++i) {
+        const i32 a = rows_.id(i), b = rows_.id(node.begin);
+        const bool gap = shared_.columns.is_gap(f, a);
+        if (gap != shared_.columns.is_gap(f, b)) return false;
+        if (gap) continue;
+        if (shared_.columns.is_coded(f) ? column.code(a) != column.code(b)
+                                        : column.value(a) != column.value(b)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  void divide(i32 id, const InPlaceNode& node, const Candidate& c) {
+    Frame frame;
+    frame.node = node;
+    frame.node.classes = nullptr;  // they end with the search
+    const Split& split = frame.split = split_of(c);
+    if (c.kind == CandidateKind::multiway) part_.used[c.feature] = true;
     frame.known = node.begin;
     if (shared_.columns.has_gaps(c.feature)) {
       frame.known = rows_.bring(node.begin, node.end, is_gap_of(c.feature));

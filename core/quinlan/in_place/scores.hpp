@@ -69,16 +69,16 @@ class InPlaceScores {
       first = rows_.bring(node.begin, node.end, [&](i32 row) { return std::isnan(key[row]); });
     }
     const float gaps = sum_by_class(node.begin, first), cases = total - gaps;
-    const float side =
+    const float least =
         static_cast<float>(std::clamp(0.1 * static_cast<double>(cases) / p_.targets.n_classes,
                                       rules_.min_items, std::max(rules_.min_items, 25.0)));
-    if (!(cases >= 2 * side)) return;
+    if (!(cases >= 2 * least)) return;
     sorted_.resize(node.end - first);
     rows_.sort(first, node.end, key, sorted_.data());
     if (p_.cut_values.empty() && node.size() == p_.n_rows) keep_values(f, first, node.end);
     const float share = known_share(gaps, total);
-    const Cut best = p_.targets.n_classes == 2 ? best_cut<true>(node, first, cases, side, share)
-                                               : best_cut<false>(node, first, cases, side, share);
+    const Cut best = p_.targets.n_classes == 2 ? best_cut<true>(node, first, cases, least, share)
+                                               : best_cut<false>(node, first, cases, least, share);
     if (!best.tries) return;
     const float gain =
         best.gain - static_cast<float>(std::log2(static_cast<double>(best.tries)) / total);
@@ -99,7 +99,7 @@ class InPlaceScores {
   // The first of the cuts with the most gain of the rows from `first` on, whose values are in
   // sorted_.
   template <bool kTwo>
-  Cut best_cut(const InPlaceNode& node, i64 first, float cases, float side, float share) {
+  Cut best_cut(const InPlaceNode& node, i64 first, float cases, float least, float share) {
     const i64 n = node.end - first;
     const InPlaceRows::Row* row = rows_.in_order(node.begin, node.end) + (first - node.begin);
     SingleSide<kTwo> left(terms_, p_.targets.n_classes), right(terms_, p_.targets.n_classes);
@@ -115,8 +115,8 @@ class InPlaceScores {
       below += row[i].weight;
       left.add(row[i].label, row[i].weight);
       right.add(row[i].label, -row[i].weight);
-      if (below < side || !(sorted_[i] < sorted_[i + 1] - kApart)) continue;
-      if (cases - below < side) break;
+      if (below < least || !(sorted_[i] < sorted_[i + 1] - kApart)) continue;
+      if (cases - below < least) break;
       const float inside = (left.info() + right.info()) / cases;
       const float gain = share * (base - inside);
       if (!best.tries || gain > best.gain) best = {gain, below, i, best.tries};

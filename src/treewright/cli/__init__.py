@@ -21,14 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         The words after ``treewright``; those of the process by default.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    # accepted before and after the command, because it is added when something went wrong
-    show_traceback = "--traceback" in words
-    words = [word for word in words if word != "--traceback"]
     try:
         from treewright.cli._app import build_app
         from treewright.cli._exit import run
 
-        code = run(build_app(), words or ["--help"], show_traceback=show_traceback)
+        code = run(build_app(), words or ["--help"])
     except KeyboardInterrupt:  # before the command began, while its modules were read
         print("treewright: Interrupted.", file=sys.stderr)
         code = 130

@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from treewright.cli import compare, demo, evaluate, fit, predict, select, show, tune
+from treewright.cli import (
+    _export,
+    compare,
+    demo,
+    evaluate,
+    fit,
+    learners,
+    predict,
+    report,
+    select,
+    show,
+    tune,
+)
 
 __all__ = ["build_app"]
 
@@ -20,6 +32,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare.run,
     "tune": tune.run,
     "select": select.run,
+    "export": _export.run,
+    "learners": learners.run,
+    "report": report.run,
     "demo": demo.run,
 }
 
@@ -28,7 +43,7 @@ def build_app() -> typer.Typer:
     """The application; plain text where no person is looking."""
     app = typer.Typer(
         name="treewright",
-        add_completion=False,
+        add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich" if sys.stdout.isatty() else None,
     )
@@ -53,8 +68,17 @@ def _options(
             "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
         ),
     ] = False,
-    traceback: Annotated[
-        bool, typer.Option("--traceback", help="Show where an error came from.")
-    ] = False,
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="Of text files, such as latin-1.")
+    ] = "utf-8",
+    width: Annotated[
+        int | None, typer.Option(metavar="COLUMNS", help="Of printed text; the terminal's.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but results.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
 ) -> None:
-    """Decision trees of the textbooks: fit, read, prune and use them."""
+    """Decision trees of the textbooks: fit, read, prune and use them.
+
+    Start with: treewright demo --data titanic.csv, then
+    treewright fit titanic.csv --target Survived.
+    """

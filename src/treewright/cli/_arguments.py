@@ -11,6 +11,7 @@ __all__ = [
     "Categorical",
     "Confidence",
     "DataFile",
+    "Drop",
     "Force",
     "Gaps",
     "Jobs",
@@ -25,13 +26,16 @@ __all__ = [
     "Target",
 ]
 
-DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or ARFF file.")]
+DataFile = Annotated[
+    Path, typer.Argument(metavar="DATA", help="CSV, Parquet, Arrow or ARFF file; - is stdin.")
+]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A file written by treewright fit.")
 ]
+Drop = Annotated[str | None, typer.Option(metavar="A,B", help="Columns to leave out.")]
 Gaps = Annotated[str | None, typer.Option(metavar="A,B", help="Words that mark a gap.")]
 Separator = Annotated[
-    str | None, typer.Option(metavar="CHARACTER", help="Between the fields of a CSV.")
+    str | None, typer.Option(metavar="CHARACTER", help="Between the fields of a CSV; \\t is a tab.")
 ]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
 Categorical = Annotated[

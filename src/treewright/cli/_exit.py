@@ -15,9 +15,11 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from treewright.errors import DataError, ModelFileError, ParameterError
+from treewright.cli._session import printable
+from treewright.errors import DataError, ModelFileError, ParameterError, SpaceError
 
 if TYPE_CHECKING:
     import typer
@@ -29,18 +31,22 @@ BUG, USAGE, DATA, MODEL, INTERRUPTED, PIPE_CLOSED = 1, 2, 3, 4, 130, 141
 CODES: tuple[tuple[type[Exception], int], ...] = (
     (ParameterError, USAGE),
     (DataError, DATA),
+    (SpaceError, DATA),
     (ModelFileError, MODEL),
 )
 
 
-def run(app: typer.Typer, words: list[str], *, show_traceback: bool = False) -> int:
+def run(app: typer.Typer, words: list[str]) -> int:
     """Run the command in ``words`` and return its exit code."""
     import typer
 
+    from treewright.cli._session import SESSION, begin
+
     command = typer.main.get_command(app)
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _warning_printer()
         try:
+            words = begin(words)
             # not command.main(), which has endings of its own that differ between versions
             with command.make_context("treewright", words) as context:
                 command.invoke(context)
@@ -54,9 +60,9 @@ def run(app: typer.Typer, words: list[str], *, show_traceback: bool = False) -> 
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return PIPE_CLOSED
         except Exception as error:
-            if show_traceback:
+            if SESSION.debug:
                 traceback.print_exc()
-            return _explain(error, show_traceback)
+            return _explain(error, SESSION.debug)
     return 0
 
 
@@ -64,7 +70,7 @@ def _explain(error: Exception, show_traceback: bool) -> int:
     code = _code(error)
     if code != BUG:
         return _say(_sentence(error), code)
-    hint = "" if show_traceback else " Run the command again with --traceback to see where."
+    hint = "" if show_traceback else " Run the command again with --debug to see where."
     return _say(f"a bug in treewright, {type(error).__name__}: {error}.{hint}", BUG)
 
 
@@ -90,9 +96,17 @@ def _sentence(error: Exception) -> str:
 
 
 def _say(sentence: str, code: int) -> int:
-    print(f"treewright: {sentence}", file=sys.stderr)
+    print(printable(f"treewright: {sentence}"), file=sys.stderr)
     return code
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"treewright: warning: {message}", file=sys.stderr)
+def _warning_printer() -> Callable[..., None]:
+    """Prints warnings on a line each, and one that comes again (every fold has it) only once."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            print(printable(f"treewright: warning: {message}"), file=sys.stderr)
+
+    return show

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treewright.cli._options import parse_list
+from treewright.cli._session import SESSION
 from treewright.errors import ModelFileError, ParameterError
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from treewright.data.schema import Schema
     from treewright.rules import RuleSet
     from treewright.tree.tree import Tree
+
+STANDARD = "-"
+"""The name of standard input and output."""
 
 MODEL_START = "\x89TWM"
 """The first characters of a model file."""
@@ -30,6 +34,7 @@ __all__ = [
     "page_width",
     "read_data",
     "schema_of",
+    "write_bytes",
     "write_text",
 ]
 
@@ -41,12 +46,20 @@ def read_data(
     from treewright.data.readers import read_table
 
     marks = parse_list(gaps)
+    options: dict[str, Any] = {"encoding": SESSION.encoding, "schema": schema}
+    options["separator"] = {"\\t": "\t", "tab": "\t"}.get(separator or "", separator)
     if marks is not None:
-        return read_table(path, separator=separator, schema=schema, gaps=marks)
+        options["gaps"] = marks
+    if str(path) == STANDARD:
+        table = _read_stdin(options)
+    else:
+        table = read_table(path, **options)
+    if marks is not None:
+        return table
     from treewright.data.gap_words import clear_gap_words
 
-    table, found = clear_gap_words(read_table(path, separator=separator, schema=schema))
-    if found:
+    table, found = clear_gap_words(table)
+    if found and not SESSION.quiet:
         columns = ", ".join(f"{name!r:.40} ({n})" for name, n in list(found.items())[:5])
         rest = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
         print(
@@ -55,6 +68,20 @@ def read_data(
             file=sys.stderr,
         )
     return table
+
+
+def _read_stdin(options: dict[str, Any]) -> pa.Table:
+    """The table that comes through a pipe: CSV, or what its first bytes say."""
+    from tempfile import TemporaryDirectory
+
+    from treewright.data.readers import read_table
+
+    data = sys.stdin.buffer.read()
+    kinds = {b"PAR1": ".parquet", b"ARRO": ".arrow", b"FEA1": ".feather"}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"stdin{kinds.get(data[:4], '.csv')}"
+        path.write_bytes(data)
+        return read_table(path, **options)
 
 
 def load_estimator(path: Path) -> Any:
@@ -76,7 +103,9 @@ def schema_of(estimator: Any) -> Schema:
     return schema
 
 
-def load_readable(path: Path, member: int | None = None) -> Tree | RuleSet | str:
+def load_readable(
+    path: Path, member: int | None = None, *, as_rules: bool = False
+) -> Tree | RuleSet | str:
     """The tree or the rules in a model file, bare, of an estimator or of a member of it.
 
     Of MARS, and of an ensemble without the number of a member, its summary.
@@ -88,15 +117,18 @@ def load_readable(path: Path, member: int | None = None) -> Tree | RuleSet | str
     if member is not None:
         if members is None or not 1 <= member <= len(members):
             raise ParameterError(
-                f"--member must be the number of a member of the model, from 1 to "
-                f"{0 if members is None else len(members)}, got {member}."
+                f"--member must be the number of a member of the model, got {member}; it has "
+                + (f"{len(members)}, from 1." if members else "none, so leave --member out.")
             )
         model = members[member - 1]
     elif hasattr(model, "basis_") or (members is not None and not hasattr(model, "tree_")):
         return str(model.summary())
     if isinstance(model, treewright.Tree | treewright.rules.RuleSet):
         return model
-    found: Tree | RuleSet = model.rules_ if hasattr(model, "rules_") else model.tree_
+    if hasattr(model, "rules_"):
+        rules: RuleSet = model.rules_
+        return rules
+    found: Tree = model._whole_tree("--as rules") if as_rules else model.tree_
     return found
 
 
@@ -108,6 +140,8 @@ def check_output(
     ``inputs`` are never written to. Another file that exists is written to with ``force``, or if
     it begins with ``own``, as what this command wrote before does.
     """
+    if path is not None and str(path) == STANDARD:
+        return
     if path is not None and not path.parent.is_dir():
         raise ParameterError(
             f"--output must lie in a folder that exists, got {str(path)!r}; "
@@ -140,20 +174,27 @@ def make_folder(path: Path) -> None:
 
 def write_text(text: str, path: Path | None) -> None:
     """Write ``text`` to ``path`` whole or not at all; without a path, to stdout."""
-    if path is None:
-        sys.stdout.write(text)
+    write_bytes(text.encode(), path)
+
+
+def write_bytes(data: bytes, path: Path | None) -> None:
+    """Write a file whole or not at all; without a path, to stdout."""
+    if path is None or str(path) == STANDARD:
+        if sys.stdout.isatty() and b"\0" in data:
+            raise ParameterError("a picture is not for a terminal; name a file with --output.")
+        sys.stdout.buffer.write(data)
         return
     from treewright.io._atomic import write_atomically
 
     try:
-        write_atomically(str(path), [text.encode()])
+        write_atomically(str(path), [data])
     except OSError as error:
         raise _cannot_write(path, error) from error
 
 
 def page_width() -> int:
     """Columns for text: those of the terminal, 80 where there is none."""
-    return max(60, shutil.get_terminal_size((80, 24)).columns)
+    return SESSION.width or max(60, shutil.get_terminal_size((80, 24)).columns)
 
 
 def _cannot_write(path: Path, error: OSError) -> ParameterError:

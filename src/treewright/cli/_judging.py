@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from treewright.cli.fit import LEARNERS, Task, choose_task, declare_kinds, drop_gaps, make
+from treewright.cli.fit import LEARNERS, Task, choose_task, declare_kinds, drop_gaps, make, sow
 from treewright.errors import ParameterError
 
 __all__ = ["Judged", "class_named", "draw", "learner", "read_judged", "show", "wants_progress"]
@@ -26,15 +26,20 @@ class Judged:
 
 
 def read_judged(
-    data: Path, target: str, task: Task, gaps: str | None, separator: str | None
+    data: Path,
+    target: str,
+    task: Task,
+    gaps: str | None,
+    separator: str | None,
+    drop: str | None = None,
 ) -> Judged:
     """Read a file and find out what is to be predicted."""
     from treewright.cli._files import read_data
-    from treewright.cli._options import require_column
+    from treewright.cli._options import leave_out, require_column
 
     table = read_data(data, gaps, separator)
     require_column(target, table.column_names, "--target")
-    features, y, n_dropped = drop_gaps(table, target)
+    features, y, n_dropped = drop_gaps(leave_out(table, drop, target), target)
     return Judged(features, y, choose_task(task, y), n_dropped)
 
 
@@ -48,9 +53,8 @@ def learner(
 ) -> Any:
     """A learner by its name, with its parameters."""
     estimator = make(name, judged.task, list(settings))
+    sow(estimator, seed)
     own = estimator.get_params(deep=False)
-    if "random_state" in own and own["random_state"] is None:
-        estimator.set_params(random_state=seed)
     if own.get("oob_score") is True and not any(s.startswith("oob_score") for s in settings):
         estimator.set_params(oob_score=False)  # folds judge it
     declare_kinds(estimator, judged.features, categorical, list(ordinal or []))

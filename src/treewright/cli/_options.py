@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treewright.errors import DataError, ParameterError, suggest
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 __all__ = [
+    "leave_out",
     "parse_list",
     "parse_orders",
     "parse_settings",
@@ -64,6 +68,16 @@ def parse_orders(orders: Sequence[str]) -> dict[str, list[str]]:
             )
         parsed[name.strip()] = levels
     return parsed
+
+
+def leave_out(table: pa.Table, drop: str | None, target: str) -> pa.Table:
+    """The table without the columns of ``--drop``."""
+    names = parse_list(drop) or []
+    for name in names:
+        require_column(name, table.column_names, "--drop")
+    if target in names:
+        raise DataError(f"--drop must leave the target, got {target!r}; name other columns.")
+    return table.drop_columns(names)
 
 
 def require_column(name: str, names: Sequence[str], option: str) -> None:

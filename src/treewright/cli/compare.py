@@ -10,6 +10,7 @@ from treewright.cli._arguments import (
     Categorical,
     Confidence,
     DataFile,
+    Drop,
     Gaps,
     Jobs,
     Json,
@@ -59,6 +60,7 @@ def run(
     confidence: Confidence = 0.95,
     categorical: Categorical = None,
     ordinal: Ordinal = None,
+    drop: Drop = None,
     gaps: Gaps = None,
     separator: Separator = None,
     seed: Seed = 0,
@@ -66,12 +68,15 @@ def run(
     picture: Picture = None,
     json: Json = False,
 ) -> None:
-    """Compare learners on the same folds, and say in one sentence what may be concluded."""
+    """Compare learners on the same folds, and say in one sentence what may be concluded.
+
+    Example: treewright compare titanic.csv --target Survived --learners cart,c45,random_forest
+    """
     import treewright
     from treewright.cli import _judging
     from treewright.cli._options import parse_list
 
-    judged = _judging.read_judged(data, target, task, gaps, separator)
+    judged = _judging.read_judged(data, target, task, gaps, separator, drop)
     names = parse_list(learners) or _judging.default_learners(judged.task)
     given = _by_learner(settings or [], names)
     models = [

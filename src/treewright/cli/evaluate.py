@@ -14,6 +14,7 @@ import typer
 from treewright.cli._arguments import (
     Categorical,
     Confidence,
+    Drop,
     Gaps,
     Jobs,
     Json,
@@ -80,17 +81,27 @@ def run(
     ] = None,
     categorical: Categorical = None,
     ordinal: Ordinal = None,
+    drop: Drop = None,
     gaps: Gaps = None,
     separator: Separator = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
-    """Judge a model: every figure with its interval, and words where one misleads."""
+    """Judge a model: every figure with its interval, and words where one misleads.
+
+    Examples: treewright evaluate titanic.tw new.csv;
+    treewright evaluate titanic.csv --target Survived --learner c45 --seed 1
+    """
     from treewright.cli import _judging
 
     shared = {"confidence": confidence, "interval": interval}
     if len(files) == 2:
+        if drop is not None:
+            raise ParameterError(
+                "--drop is for data that a learner is fitted to, but a model reads the columns "
+                "it was fitted with; leave it out."
+            )
         result, n_dropped = _new_rows(
             files[0], files[1], target, costs or [], positive, gaps, separator, shared
         )
@@ -100,7 +111,7 @@ def run(
                 "--target must name the column to predict where no model is given; add it, or "
                 "pass MODEL DATA."
             )
-        judged = _judging.read_judged(files[0], target, task, gaps, separator)
+        judged = _judging.read_judged(files[0], target, task, gaps, separator, drop)
         features, columns = _set_aside(judged.features, {"groups": group, "time": time})
         judged = _judging.Judged(features, judged.y, judged.task, judged.n_dropped)
         model = _judging.learner(learner, judged, settings or [], seed, categorical, ordinal)

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from treewright.cli._arguments import DataFile, Force, Gaps, Separator
+from treewright.cli._arguments import DataFile, Drop, Force, Gaps, Json, Separator
+from treewright.cli._session import SESSION
+from treewright.cli._waiting import waiting
 from treewright.errors import DataError, OutOfBagWarning, ParameterError
+from treewright.evaluation._learners import LEARNERS as ALL
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["LEARNERS", "Task", "choose_task", "declare_kinds", "drop_gaps", "make", "run"]
+__all__ = ["LEARNERS", "Task", "choose_task", "declare_kinds", "drop_gaps", "make", "run", "sow"]
 
 
 class Task(StrEnum):
@@ -27,37 +30,15 @@ class Task(StrEnum):
 
 
 LEARNERS: dict[str, dict[Task, str]] = {
-    "adaboost": {Task.classification: "AdaBoostClassifier", Task.regression: "AdaBoostRegressor"},
-    "bagging": {Task.classification: "BaggingClassifier", Task.regression: "BaggingRegressor"},
-    "c45": {Task.classification: "C45Classifier"},
-    "c45rules": {Task.classification: "C45Rules"},
-    "c50": {Task.classification: "C50Classifier"},
-    "cart": {Task.classification: "CARTClassifier", Task.regression: "CARTRegressor"},
-    "chaid": {Task.classification: "CHAIDClassifier", Task.regression: "CHAIDRegressor"},
-    "ctree": {Task.classification: "CTreeClassifier", Task.regression: "CTreeRegressor"},
-    "extra_trees": {
-        Task.classification: "ExtraTreesClassifier",
-        Task.regression: "ExtraTreesRegressor",
-    },
-    "gradient_boosting": {
-        Task.classification: "GradientBoostingClassifier",
-        Task.regression: "GradientBoostingRegressor",
-    },
-    "id3": {Task.classification: "ID3Classifier"},
-    "hunt": {Task.classification: "HuntClassifier", Task.regression: "HuntRegressor"},
-    "mars": {Task.classification: "MARSClassifier", Task.regression: "MARSRegressor"},
-    "oblique": {
-        Task.classification: "ObliqueTreeClassifier",
-        Task.regression: "ObliqueTreeRegressor",
-    },
-    "optimal": {
-        Task.classification: "OptimalTreeClassifier",
-        Task.regression: "OptimalTreeRegressor",
-    },
-    "random_forest": {
-        Task.classification: "RandomForestClassifier",
-        Task.regression: "RandomForestRegressor",
-    },
+    name: {
+        task: maker
+        for task, maker in (
+            (Task.classification, learner.classifier),
+            (Task.regression, learner.regressor),
+        )
+        if maker
+    }
+    for name, learner in ALL.items()
 }
 
 MOST_NUMBERED_CLASSES = 10
@@ -68,8 +49,9 @@ def run(
     data: DataFile,
     target: Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")],
     learner: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(LEARNERS)}.")
-    ] = "cart",
+        str | None,
+        typer.Option(metavar="NAME", help=f"One of {', '.join(LEARNERS)}; by default cart."),
+    ] = None,
     task: Annotated[
         Task, typer.Option(metavar="TASK", help="classification, regression, or by the target.")
     ] = Task.auto,
@@ -84,44 +66,115 @@ def run(
         list[str] | None,
         typer.Option(metavar="COLUMN=A<B<C", help="A column whose order counts; repeatable."),
     ] = None,
+    drop: Drop = None,
     gaps: Gaps = None,
     separator: Separator = None,
     seed: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Seed of the random numbers.")
+        int | None, typer.Option(metavar="NUMBER", help="Seed of the learner and of the folds.")
     ] = None,
     jobs: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Threads; -1 for all cores.")
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Read in blocks, in at most so much memory: 1GB."),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="The model; by default DATA's name with .tw, here."),
     ] = None,
+    folds: Annotated[
+        int, typer.Option(metavar="NUMBER", min=0, help="To judge the model by; 0 for not at all.")
+    ] = 10,
+    json: Json = False,
     force: Force = False,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Learn lines as they come (hoeffding); DATA - is the input."),
+    ] = False,
+    classes: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Of a stream: all classes that may come.")
+    ] = None,
 ) -> None:
-    """Learn a tree from a file and save it."""
+    """Learn a model from a file, save it, and say how good it is on rows it has not seen.
+
+    Examples: treewright fit titanic.csv --target Survived;
+    treewright fit sales.csv.gz --target price --learner random_forest --set n_estimators=300
+    """
+    if stream:
+        if drop is not None:
+            raise ParameterError("--drop is for files, but --stream was given; leave it out.")
+        from treewright.cli._stream import run_stream
+
+        chosen = learner or "hoeffding"
+        if chosen != "hoeffding":
+            raise ParameterError(f"--stream is for --learner hoeffding, got {learner!r}.")
+        kind = Task.classification if task is Task.auto else task
+        estimator = make(chosen, kind, settings or [], random_state=seed, n_jobs=jobs)
+        run_stream(data, target, estimator, gaps, separator, classes, output, force=force)
+        return
     import treewright
-    from treewright.cli._files import MODEL_START, check_output, read_data
-    from treewright.cli._options import require_column
+    from treewright.cli._blocks import fit_blocks, is_blocks
+    from treewright.cli._files import MODEL_START, STANDARD, check_output, read_data
+    from treewright.cli._fit_report import FitReport, show_report
+    from treewright.cli._options import leave_out, require_column
     from treewright.cli._target import name_target
 
-    path = Path(f"{data.name.split('.')[0]}.tw") if output is None else output
+    stem = "model" if str(data) == STANDARD else data.name.split(".")[0]
+    path = Path(f"{stem}.tw") if output is None else output
+    to_stdout = str(path) == STANDARD
     check_output(path, [data], force=force, own=MODEL_START)
+    if is_blocks(data, memory):
+        if any(given for given in (categorical, ordinal, drop, gaps, separator)):
+            raise ParameterError(
+                "--categorical, --ordinal, --drop, --gaps and --separator are for data that are "
+                "read whole, got one with --memory or a pattern; leave it out."
+            )
+        estimator, summary = fit_blocks(
+            data, target, learner, task, settings or [], memory, random_state=seed, n_jobs=jobs
+        )
+        treewright.save(estimator, path)
+        print(summary)
+        print(f"Model: {path}")
+        return
+    learner = learner or "cart"
     table = read_data(data, gaps, separator)
     require_column(target, table.column_names, "--target")
-    features, y, n_dropped = drop_gaps(table, target)
+    features, y, n_dropped = drop_gaps(leave_out(table, drop, target), target)
     task = choose_task(task, y)
-    estimator = make(learner, task, settings or [], random_state=seed, n_jobs=jobs)
+    estimator = make(learner, task, settings or [], n_jobs=jobs)
+    if not sow(estimator, seed) and seed is not None and folds == 0:
+        raise ParameterError(
+            f"--seed is for random numbers, but {type(estimator).__name__} draws none, nor are "
+            "there folds with --folds 0; leave it out."
+        )
     declare_kinds(estimator, features, categorical, ordinal or [])
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), waiting(f"Fitting {type(estimator).__name__}"):
         # the summary says how many rows the out-of-bag error is of
         warnings.simplefilter("ignore", OutOfBagWarning)
         estimator.fit(features, y)
     name_target(estimator, target)
-    treewright.save(estimator, path)
-    if n_dropped:
+    _save(estimator, path, to_stdout)
+    if n_dropped and not (json or SESSION.quiet or to_stdout):
         print(f"{n_dropped} {'row' if n_dropped == 1 else 'rows'} without a target left out.")
-    print(_summary(estimator, features, y, target))
-    print(f"Model: {path}")
+    report = FitReport(estimator, features, y, target, path, folds, seed)
+    show_report(report, json, SESSION.quiet, to_stdout)
+
+
+def _save(estimator: Any, path: Path, to_stdout: bool) -> None:
+    """Write the model to its file, or its bytes to stdout."""
+    import sys
+    from tempfile import TemporaryDirectory
+
+    import treewright
+
+    if not to_stdout:
+        treewright.save(estimator, path)
+        return
+    with TemporaryDirectory() as folder:
+        treewright.save(estimator, Path(folder) / "model.tw")
+        sys.stdout.buffer.write((Path(folder) / "model.tw").read_bytes())
+        sys.stdout.buffer.flush()
 
 
 def drop_gaps(table: pa.Table, target: str) -> tuple[pa.Table, pa.ChunkedArray, int]:
@@ -176,6 +229,14 @@ def make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
     return estimator.set_params(**given)
 
 
+def sow(estimator: Any, seed: int | None) -> bool:
+    """Give the seed to a learner that draws and has none of its own; whether it draws."""
+    own = estimator.get_params(deep=False)
+    if own.get("random_state", 0) is None:
+        estimator.set_params(random_state=seed)
+    return "random_state" in own
+
+
 def _draws_rows(parameters: dict[str, Any]) -> bool:
     """Whether an ensemble leaves rows out by which it can be judged."""
     if "oob_score" not in parameters:
@@ -214,46 +275,3 @@ def _typed_levels(name: str, levels: list[str], column: pa.ChunkedArray) -> list
             f"The levels of --ordinal must be values of the column, but {name!r} is {kind} and "
             f"the levels are {'<'.join(levels)}."
         ) from error
-
-
-def _summary(estimator: Any, features: pa.Table, y: pa.ChunkedArray, target: str) -> str:
-    import numpy as np
-
-    rows, columns = features.shape
-    predicted = estimator.predict(features)
-    truth = np.array(y.to_pylist(), dtype=predicted.dtype)
-    lines = [
-        f"{type(estimator).__name__} of {target!r} on {rows} rows and {columns} features",
-        f"Size: {_size(estimator)}",
-    ]
-    if hasattr(estimator, "classes_"):
-        wrong = int(np.count_nonzero(predicted != truth))
-        lines.append(f"Training error: {wrong / rows:.1%} ({wrong} of {rows} rows)")
-    else:
-        squared = float(np.mean((predicted - truth) ** 2))
-        spread = float(np.var(truth))
-        explained = f", R² {1 - squared / spread:.3f}" if spread > 0 else ""
-        lines.append(f"Training error: {squared**0.5:.6g} (root mean square{explained})")
-    if hasattr(estimator, "oob_score_"):
-        lines.append(_out_of_bag(estimator, truth))
-    return "\n".join(lines)
-
-
-def _size(estimator: Any) -> str:
-    if hasattr(estimator, "rules_"):
-        return f"{len(estimator.rules_)} rules"
-    if hasattr(estimator, "tree_"):
-        return f"{estimator.tree_.n_leaves} leaves, depth {estimator.tree_.depth}"
-    size: str = estimator.size()
-    return size
-
-
-def _out_of_bag(estimator: Any, truth: Any) -> str:
-    """The error on the rows that members did not see."""
-    import numpy as np
-
-    if hasattr(estimator, "classes_"):
-        known = int(np.count_nonzero(~np.isnan(estimator.oob_decision_function_[:, 0])))
-        return f"Out-of-bag error: {1 - estimator.oob_score_:.1%} (of {known} rows)"
-    squared = float(np.nanmean((estimator.oob_prediction_ - truth) ** 2))
-    return f"Out-of-bag error: {squared**0.5:.6g} (root mean square, R² {estimator.oob_score_:.3f})"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treewright.cli._arguments import DataFile, Force, Gaps, ModelFile, Separator
+from treewright.cli._session import SESSION
 from treewright.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,15 +23,33 @@ def run(
     model: ModelFile,
     data: DataFile,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CSV file; stdout by default.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="CSV file; stdout by default. For a folder of data, a folder of Parquet files.",
+        ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add class probabilities.")] = False,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Columns of DATA to write before the predictions."),
+    ] = None,
     gaps: Gaps = None,
     separator: Separator = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Read in blocks, in at most so much memory: 1GB."),
+    ] = None,
     force: Force = False,
 ) -> None:
-    """Predict new rows; one line each, in the order of the file."""
+    """Predict new rows; one line each, in the order of the file.
+
+    Examples: treewright predict titanic.tw new.csv --keep PassengerId --output said.csv;
+    cat new.csv | treewright predict titanic.tw - --proba
+    """
+    from treewright.cli._blocks import is_blocks, predict_blocks
     from treewright.cli._files import (
+        STANDARD,
         check_output,
         load_estimator,
         read_data,
@@ -38,6 +57,9 @@ def run(
         write_text,
     )
 
+    if output is not None and (data.is_dir() or is_blocks(data, memory)):
+        print(predict_blocks(load_estimator(model), data, output, proba, memory))
+        return
     check_output(output, [model, data], force=force, own="prediction")
     estimator = load_estimator(model)
     schema = schema_of(estimator)
@@ -46,16 +68,34 @@ def run(
     if proba and not target.is_classification:
         raise ParameterError("--proba needs a model of classes, but this one predicts a number.")
     table = read_data(data, gaps, separator, schema)
+    kept = _kept(table, keep)
     if target.name in table.column_names:
         table = table.drop_columns([target.name])
-    write_text(_as_csv(estimator, table, proba), output)
-    if output is not None:
+    table = _without_extra(table, kept, schema)
+    write_text(_as_csv(estimator, table, proba, kept), output)
+    if output is not None and str(output) != STANDARD and not SESSION.quiet:
         print(f"{table.num_rows} predictions: {output}")
 
 
-def _as_csv(estimator: Any, table: pa.Table, proba: bool) -> str:
-    header = ["prediction"]
-    columns = [estimator.predict(table).tolist()]
+def _kept(table: pa.Table, keep: str | None) -> dict[str, list[Any]]:
+    """The columns that go into the answer as they came."""
+    from treewright.cli._options import parse_list, require_column
+
+    names = parse_list(keep) or []
+    for name in names:
+        require_column(name, table.column_names, "--keep")
+    return {name: table.column(name).to_pylist() for name in names}
+
+
+def _without_extra(table: pa.Table, kept: dict[str, Any], schema: Any) -> pa.Table:
+    """Columns that are only kept are no surprise to the model."""
+    known = set(schema.names)
+    return table.drop_columns([name for name in kept if name not in known])
+
+
+def _as_csv(estimator: Any, table: pa.Table, proba: bool, kept: dict[str, list[Any]]) -> str:
+    header = [*kept, "prediction"]
+    columns = [*kept.values(), estimator.predict(table).tolist()]
     if proba:
         header += [f"probability({label})" for label in estimator.classes_.tolist()]
         columns += estimator.predict_proba(table).T.tolist()

@@ -9,6 +9,7 @@ import typer
 from treewright.cli._arguments import (
     Categorical,
     DataFile,
+    Drop,
     Gaps,
     Jobs,
     Json,
@@ -51,6 +52,7 @@ def run(
     ] = Task.auto,
     categorical: Categorical = None,
     ordinal: Ordinal = None,
+    drop: Drop = None,
     gaps: Gaps = None,
     separator: Separator = None,
     seed: Seed = 0,
@@ -58,7 +60,10 @@ def run(
     picture: Picture = None,
     json: Json = False,
 ) -> None:
-    """Score the columns and choose those that tell something about the target."""
+    """Score the columns and choose those that tell something about the target.
+
+    Example: treewright select titanic.csv --target Survived --method relief --k 3
+    """
     import treewright
     from treewright.cli import _judging
     from treewright.cli.fit import declare_kinds
@@ -67,7 +72,7 @@ def run(
     from treewright.evaluation.selection.selector import METHODS
 
     choice("--method", method, list(METHODS))
-    judged = _judging.read_judged(data, target, task, gaps, separator)
+    judged = _judging.read_judged(data, target, task, gaps, separator, drop)
     model: Any = None
     if learner is not None:
         model = _judging.learner(learner, judged, settings or [], seed, categorical, ordinal)

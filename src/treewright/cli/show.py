@@ -20,12 +20,14 @@ class Form(StrEnum):
     text = "text"
     rules = "rules"
     svg = "svg"
+    png = "png"
+    html = "html"
 
 
 def run(
     model: ModelFile,
     form: Annotated[
-        Form, typer.Option("--as", metavar="FORM", help="text, rules or svg.")
+        Form, typer.Option("--as", metavar="FORM", help="text, rules, svg, png or html.")
     ] = Form.text,
     member: Annotated[
         int | None,
@@ -33,7 +35,7 @@ def run(
     ] = None,
     max_depth: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", min=0, help="Leave out what lies deeper (text and svg)."),
+        typer.Option(metavar="NUMBER", min=0, help="Leave out what lies deeper (not html)."),
     ] = None,
     pruning: Annotated[
         bool, typer.Option("--pruning", help="What was cut and why, instead of the tree.")
@@ -43,38 +45,75 @@ def run(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Show a saved tree as text, as rules or as an SVG picture; others as text."""
-    from treewright.cli._files import check_output, load_readable, page_width, write_text
+    """Show a saved tree as text, rules, picture or interactive page; others as text or page.
+
+    Examples: treewright show titanic.tw --max-depth 3;
+    treewright show titanic.tw --as svg --output titanic.svg
+    """
+    from treewright.cli._files import check_output, write_bytes
+
+    own = {Form.svg: "<svg", Form.png: "\x89PNG", Form.html: "<!DOCTYPE html>"}.get(form, "")
+    check_output(output, [model], force=force, own=own)
+    if form is Form.html:
+        shown: str | bytes = _page(model, member, max_depth, pruning)
+    else:
+        shown = _text_or_picture(model, member, form, max_depth, pruning)
+    write_bytes(f"{shown.rstrip()}\n".encode() if isinstance(shown, str) else shown, output)
+    if output is not None:
+        print(f"Tree as {form.value}: {output}")
+
+
+def _text_or_picture(
+    path: Path, member: int | None, form: Form, max_depth: int | None, pruning: bool
+) -> str | bytes:
+    """The model in any form but that of a page."""
+    from treewright.cli._files import load_readable, page_width
     from treewright.rules import RuleSet
 
-    check_output(output, [model], force=force, own="<svg" if form is Form.svg else "")
-    found = load_readable(model, member)
+    found = load_readable(path, member, as_rules=form is Form.rules)
     if pruning:
         if form is not Form.text or max_depth is not None:
             raise ParameterError("--pruning shows a table, so --as and --max-depth have no say.")
-        shown = _pruning_log(found, model)
-    elif isinstance(found, str):
+        return _pruning_log(found, path)
+    if isinstance(found, str):
         if form is not Form.text or max_depth is not None:
             raise ParameterError(
-                f"--as and --max-depth are for one tree, but {model} holds many, or a MARS model; "
+                f"--as and --max-depth are for one tree, but {path} holds many, or a MARS model; "
                 "choose one with --member, or leave them out."
             )
-        shown = found
-    elif isinstance(found, RuleSet):
-        if form is Form.svg or max_depth is not None:
+        return found
+    if isinstance(found, RuleSet):
+        if form in (Form.svg, Form.png) or max_depth is not None:
             raise ParameterError(
-                f"--as svg and --max-depth are for trees, but {model} holds rules; leave them out."
+                f"--as {form.value} and --max-depth are for trees, but {path} holds rules; leave "
+                "them out."
             )
-        shown = found.to_text(width=page_width())
-    elif form is Form.text:
-        shown = found.to_text(max_depth=max_depth, width=page_width())
-    elif form is Form.rules:
-        shown = found.rules().to_text(width=page_width())
-    else:
-        shown = found.to_svg(max_depth=max_depth)
-    write_text(f"{shown.rstrip()}\n", output)
-    if output is not None:
-        print(f"Tree as {form.value}: {output}")
+        return found.to_text(width=page_width())
+    if form is Form.rules:
+        if max_depth is not None:
+            raise ParameterError("--as rules has a rule per leaf, so --max-depth has no say.")
+        return found.rules().to_text(width=page_width())
+    if form is Form.text:
+        return found.to_text(max_depth=max_depth, width=page_width())
+    return (found.to_png if form is Form.png else found.to_svg)(max_depth=max_depth)
+
+
+def _page(path: Path, member: int | None, max_depth: int | None, pruning: bool) -> str:
+    """The interactive page of a model, or of one of its members."""
+    import treewright
+    from treewright.cli._files import load_readable
+    from treewright.tree.tree import Tree
+
+    if max_depth is not None or pruning:
+        raise ParameterError(
+            "--as html shows the whole tree and its sizes, so --max-depth and --pruning have no "
+            "say; leave them out."
+        )
+    model = treewright.load(path) if member is None else load_readable(path, member)
+    if not isinstance(model, Tree) and not hasattr(model, "to_html"):
+        raise ParameterError(f"--as html is for trees, but {path} holds none; take --as text.")
+    page: str = model.to_html()
+    return page
 
 
 def _pruning_log(found: object, model: Path) -> str:

@@ -11,6 +11,7 @@ from treewright.cli._arguments import (
     Categorical,
     Confidence,
     DataFile,
+    Drop,
     Force,
     Gaps,
     Jobs,
@@ -66,6 +67,7 @@ def run(
     confidence: Confidence = 0.95,
     categorical: Categorical = None,
     ordinal: Ordinal = None,
+    drop: Drop = None,
     gaps: Gaps = None,
     separator: Separator = None,
     seed: Seed = 0,
@@ -77,14 +79,17 @@ def run(
     picture: Picture = None,
     json: Json = False,
 ) -> None:
-    """Search for the best parameters; the figure reported had no part in the choice."""
+    """Search for the best parameters; the figure reported had no part in the choice.
+
+    Example: treewright tune titanic.csv --target Survived --grid max_depth=2,4,8 --output best.tw
+    """
     import treewright
     from treewright.cli import _judging
     from treewright.cli._files import MODEL_START, check_output
     from treewright.cli._target import name_target
 
     check_output(output, [data], force=force, own=MODEL_START)
-    judged = _judging.read_judged(data, target, task, gaps, separator)
+    judged = _judging.read_judged(data, target, task, gaps, separator, drop)
     model = _judging.learner(learner, judged, settings or [], seed, categorical, ordinal)
     result = treewright.tune(
         model,

@@ -26,7 +26,9 @@ from treewright.data.categories import (
 )
 from treewright.data.columns import Column, settle, to_coded, to_floats
 from treewright.data.frames import Frame, empty_error, read_frame
+from treewright.data.moments import check_moments, time_of
 from treewright.data.schema import Feature, Kind, Schema
+from treewright.data.sparse import is_sparse, sparse_table
 from treewright.data.suspects import warn_lost_digits, warn_suspect_text
 from treewright.data.table import Table
 from treewright.data.wishes import Wish, read_wishes
@@ -59,8 +61,9 @@ def encode(
     Parameters
     ----------
     X
-        A 2-d array, a pandas or polars frame, an Arrow table, a dict of columns or a list of
-        rows. NaN, None, NaT and nulls are gaps. Integers become float64, exact up to 2**53.
+        A 2-d array, a pandas or polars frame, an Arrow table, a dict of columns, a list of
+        rows or a sparse matrix of scipy (see :mod:`treewright.data.sparse`). NaN, None, NaT
+        and nulls are gaps. Integers become float64, exact up to 2**53.
         A Table is taken as it is; ensembles encode once and hand parts of it to their members.
     schema
         The schema of training; None to learn one.
@@ -96,6 +99,8 @@ def encode(
     """
     if isinstance(X, Table):
         return _same_table(X, schema, rows)
+    if is_sparse(X):
+        return sparse_table(X, schema, categorical_features, ordinal_features, rows, owner)
     is_float_matrix = (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -105,7 +110,7 @@ def encode(
     )
     if is_float_matrix and schema is not None and X.shape[0] and X.shape[1] == len(schema.features):
         for feature in schema.features:
-            if feature.kind != "continuous":
+            if feature.kind != "continuous" or feature.time:
                 break
         else:
             if schema.named:
@@ -191,7 +196,8 @@ def _learn_column(
     if kind == "continuous":
         if isinstance(column.data, np.ndarray):
             warn_lost_digits(name, column.data)
-        return Feature(name, kind), to_floats(column)
+        time, zone = time_of(column.data.type) if column.nature == "date" else ("", "")
+        return Feature(name, kind, (), time, zone), to_floats(column)
     coded = to_coded(column)
     if order:
         return Feature(name, kind, order), match(coded, order, name, complete=True)
@@ -229,7 +235,8 @@ def _match_table(frame: Frame, schema: Schema, n_threads: int, owner: str) -> Ta
     where = _where(frame, schema, owner)
     features = schema.features
     in_order = where == list(range(frame.n_columns))
-    if frame.block is not None and in_order and all(f.kind == "continuous" for f in features):
+    are_numbers = all(f.kind == "continuous" and not f.time for f in features)
+    if frame.block is not None and in_order and are_numbers:
         return _table_of_block(frame.block, schema, n_threads)
     columns: list[NDArray[Any]] = []
     for feature, j in zip(features, where, strict=True):
@@ -237,7 +244,9 @@ def _match_table(frame: Frame, schema: Schema, n_threads: int, owner: str) -> Ta
         if feature.kind == "continuous":
             if frame.block is not None:
                 raw = frame.block[:, j]
-            columns.append(to_floats(settle(feature.name, raw)))
+            column = settle(feature.name, raw)
+            check_moments(column, feature)
+            columns.append(to_floats(column))
         else:
             coded = to_coded(settle(feature.name, raw))
             codes = match(coded, feature.categories, feature.name)

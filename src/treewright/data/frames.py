@@ -29,6 +29,7 @@ __all__ = [
     "raw_column",
     "read_frame",
     "stack_frames",
+    "to_arrow",
 ]
 
 DECLARED = b"treewright.categories"
@@ -124,6 +125,26 @@ def for_other_libraries(X: Any) -> Any:
     except ImportError:
         return X
     return X.to_pandas() if is_arrow else pd.DataFrame(X)
+
+
+def to_arrow(X: Any) -> Any:
+    """A table with named columns as an Arrow table."""
+    import pyarrow as pa
+
+    if isinstance(X, Mapping):
+        return pa.table(dict(X))
+    frame = _narwhals_frame(X)
+    if frame is None:
+        raise DataError(
+            f"The data must be a table with named columns or the name of a file, got "
+            f"{type(X).__name__}; make a data frame of them."
+        )
+    try:
+        return frame.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError(
+            f"A column must hold values of one kind, but one does not ({error}); convert it first."
+        ) from None
 
 
 def stack_frames(first: Any, second: Any) -> Any:
@@ -416,6 +437,8 @@ def _plain_column(native: Any) -> Any:
         return raw_column(native.array)
     if type(dtype).__name__ == "SparseDtype":
         raise sparse_error()
+    if type(dtype).__name__ in ("Int128", "UInt128"):  # of polars; Arrow has none
+        return raw_column(native.to_list())
     if type(dtype).__name__ == "Object":  # of polars; Arrow would see bytes
         return np.asarray(native.to_numpy(), dtype=object)
     return None

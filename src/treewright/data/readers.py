@@ -24,7 +24,7 @@ DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 ARFF = (".arff",)
-GZIPPED = (".gz",)
+PACKED = (".gz", ".bz2", ".xz", ".zip")
 
 
 def read_table(
@@ -42,8 +42,8 @@ def read_table(
     Parameters
     ----------
     path
-        A file ending in .csv, .tsv, .tab or .txt (also with .gz), .parquet, .arrow, .feather or
-        .arff (also with .gz), or a folder of Parquet files.
+        A file ending in .csv, .tsv, .tab, .txt or .arff (also packed: .gz, .bz2, .xz, .zip),
+        .parquet, .arrow or .feather, or a folder of Parquet files.
     gaps
         Cells of a delimited file that are gaps.
     separator
@@ -98,7 +98,7 @@ def read_table(
 def _read_file(path: Path, options: dict[str, Any]) -> Any:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     kind = suffixes[-1] if suffixes else ""
-    if kind in GZIPPED and len(suffixes) > 1:
+    if kind in PACKED and len(suffixes) > 1:
         kind = suffixes[-2] if suffixes[-2] in DELIMITED + ARFF else "".join(suffixes[-2:])
     if path.stat().st_size == 0:
         raise file_error(path, "the file must hold a table, but is empty", "write data to it first")

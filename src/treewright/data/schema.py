@@ -11,6 +11,10 @@ from typing import Any, Literal
 
 Kind = Literal["continuous", "ordinal", "nominal"]
 
+Time = Literal["", "date", "datetime", "time", "duration"]
+
+TIMES: tuple[Time, ...] = ("", "date", "datetime", "time", "duration")
+
 KINDS: tuple[Kind, ...] = ("continuous", "ordinal", "nominal")
 
 
@@ -19,12 +23,15 @@ class Feature:
     """One predictor column.
 
     ``categories`` holds Python values (str, int, float, bool) for ordinal and nominal
-    features, in code order, and is empty for continuous ones.
+    features, in code order, and is empty for continuous ones. ``time`` is "" unless the numbers of
+    a continuous feature are moments (:mod:`treewright.data.moments`); ``zone`` is their time zone.
     """
 
     name: str
     kind: Kind
     categories: tuple[Any, ...] = ()
+    time: Time = ""
+    zone: str = ""
 
     @property
     def is_categorical(self) -> bool:
@@ -37,13 +44,15 @@ class Target:
     """What is predicted: classes, or one or several numbers.
 
     ``class_factor`` turns a node's class weights into probabilities under the priors:
-    ``p ∝ value * class_factor``; empty means all ones.
+    ``p ∝ value * class_factor``; empty means all ones. ``outputs`` are the names of several
+    outputs, if they came with any.
     """
 
     name: str
     classes: tuple[Any, ...] = ()
     n_outputs: int = 1
     class_factor: tuple[float, ...] = ()
+    outputs: tuple[str, ...] = ()
 
     @property
     def is_classification(self) -> bool:

@@ -48,8 +48,8 @@ def warn_suspect_text(name: str, values: Sequence[Any], codes: NDArray[np.int32]
     if n_known >= FEWEST_ROWS and n_values >= SHARE * n_known:
         warnings.warn(
             f"Column {name!r} has {n_values} different texts in {n_known} rows, as identifiers "
-            "have, from which nothing can be learned; drop it, or name it in "
-            "categorical_features to keep it without this warning.",
+            "have, from which nothing can be learned; drop it (--drop on the "
+            "command line), or name it in categorical_features to keep it without this warning.",
             SuspectColumnWarning,
             stacklevel=6,
         )

@@ -18,7 +18,14 @@ from treewright.data.columns import Column, as_floats, settle, to_coded, to_floa
 from treewright.data.frames import feature_names, is_frame, raw_column, read_frame
 from treewright.errors import DataError
 
-__all__ = ["class_codes", "class_order", "class_totals", "numeric_target", "target_name"]
+__all__ = [
+    "class_codes",
+    "class_order",
+    "class_totals",
+    "numeric_target",
+    "output_names",
+    "target_name",
+]
 
 
 def class_codes(
@@ -162,6 +169,14 @@ def target_name(y: Any) -> str:
     else:
         name = getattr(y, "name", None)
     return name if isinstance(name, str) else "y"
+
+
+def output_names(y: Any, n_outputs: int) -> tuple[str, ...]:
+    """Names of the columns of a frame of several outputs; none where there are none."""
+    names = None if isinstance(y, np.ndarray | list | tuple) else feature_names(y)
+    if names is None or len(names) != n_outputs:
+        return ()
+    return tuple(str(name) for name in names)
 
 
 def _one_dimensional(y: Any) -> Column:

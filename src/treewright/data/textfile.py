@@ -1,13 +1,18 @@
-"""Text files: bytes of a plain or gzipped file, checked to be UTF-8.
+"""Text files: bytes of a plain or packed file (gzip, bzip2, xz, zip), checked to be UTF-8.
 
 Every error is one sentence with the name of the file and, where there is one, the line.
 """
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
+import io
+import lzma
+import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 from treewright.errors import DataError, ParameterError
@@ -24,16 +29,45 @@ def file_error(path: Path, problem: str, way_out: str, line: int | None = None) 
 
 
 def read_bytes(path: Path) -> bytes:
-    """All bytes of a file, unpacked if it is gzipped."""
+    """All bytes of a file, unpacked if its first bytes say that it is compressed."""
     data = path.read_bytes()
-    if data[:2] != b"\x1f\x8b":
-        return data
-    try:
-        return gzip.decompress(data)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise file_error(
-            path, f"the gzip data are damaged ({error})", "copy or download it again"
-        ) from None
+    for name, (start, unpack) in _PACKED.items():
+        if not data.startswith(start):
+            continue
+        try:
+            return unpack(data)
+        except _DAMAGED as error:
+            raise file_error(
+                path, f"the {name} data are damaged ({error})", "copy or download it again"
+            ) from None
+    return data
+
+
+def _unzip(data: bytes) -> bytes:
+    """The only file in a zip archive; folders and what macOS adds do not count."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
+        if len(names) != 1:
+            raise zipfile.BadZipFile(f"it holds {len(names)} files instead of one")
+        return archive.read(names[0])
+
+
+_PACKED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
+    "gzip": (b"\x1f\x8b", gzip.decompress),
+    "bzip2": (b"BZh", bz2.decompress),
+    "xz": (b"\xfd7zXZ\x00", lzma.decompress),
+    "zip": (b"PK\x03\x04", _unzip),
+}
+"""How packed files begin, and what unpacks them."""
+_DAMAGED: tuple[type[Exception], ...] = (
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read_utf8(path: Path, encoding: str = "utf-8") -> bytes:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treewright.errors import DataError
 
-__all__ = ["check_lengths", "counting_weights", "read_weights"]
+if TYPE_CHECKING:
+    from treewright.data.table import Table
+
+__all__ = ["check_lengths", "counting_weights", "read_weights", "without_empty_rows"]
 
 MOST = 1e100
 """Largest weight; its inverse is the smallest."""
@@ -89,6 +92,22 @@ def counting_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] 
     if weight.max() <= 2**53 and np.all(weight == np.rint(weight)):
         return np.asarray(weight / np.gcd.reduce(weight.astype(np.int64)))
     return np.asarray(weight / (weight.sum() / len(weight)))
+
+
+def without_empty_rows(table: Table, sample_weight: Any) -> Any:
+    """The weights, 0 for rows of ``table`` that hold nothing but gaps."""
+    empty = np.full(table.n_rows, bool(table.has_gaps.all()))
+    for column in table.columns if empty.any() else ():
+        empty &= np.isnan(column) if column.dtype.kind == "f" else column < 0
+    if not empty.any():
+        return sample_weight
+    if empty.all():
+        raise DataError(
+            "X must hold a value in at least one row with drop_empty_rows=True, but every cell is "
+            "a gap; check how gaps are marked."
+        )
+    check_lengths(table.n_rows, np.size(sample_weight) if np.ndim(sample_weight) else table.n_rows)
+    return np.where(empty, 0.0, 1.0 if sample_weight is None else sample_weight)
 
 
 def check_lengths(n_rows: int, n_targets: int) -> None:

@@ -7,6 +7,7 @@ Where the files come from, and under which licence, is in ``data/SOURCES.md`` an
 
 from __future__ import annotations
 
+from treewright.datasets._agrawal import make_agrawal
 from treewright.datasets._dataset import Dataset
 from treewright.datasets._generated import two_rings
 from treewright.datasets._loaders import (
@@ -26,5 +27,6 @@ __all__ = [
     "load_iris",
     "load_play_tennis",
     "load_titanic",
+    "make_agrawal",
     "two_rings",
 ]

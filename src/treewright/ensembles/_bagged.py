@@ -25,6 +25,7 @@ from treewright.ensembles.members.views import TreeViews
 from treewright.errors import ParameterError
 from treewright.estimator.base import TreeEstimator
 from treewright.estimator.parameters import check_parameters
+from treewright.estimator.scikit import DRAWN, weights_differ
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
 from treewright.estimator.training import Training, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
@@ -36,7 +37,14 @@ if TYPE_CHECKING:
     from treewright.ensembles.insights.out_of_bag import OobSums
     from treewright.ensembles.members.bodies import Body
 
-__all__ = ["BaggingEstimator", "Switches", "grows_in_engine", "predicts_by_tree", "switches"]
+__all__ = [
+    "MOST_EXHAUSTIVE",
+    "BaggingEstimator",
+    "Switches",
+    "grows_in_engine",
+    "predicts_by_tree",
+    "switches",
+]
 
 
 class Switches(NamedTuple):
@@ -84,6 +92,10 @@ def switches(estimator: Any) -> Switches:
     return named
 
 
+MOST_EXHAUSTIVE = 15
+"""Most categories of which every subset is tried at the nodes of an ensemble's trees."""
+
+
 class BaggingEstimator(Insights, Ensemble, AnyBase):
     """Base of both bagging estimators."""
 
@@ -96,10 +108,17 @@ class BaggingEstimator(Insights, Ensemble, AnyBase):
 
     def _default_base(self) -> Any:
         kind: Any = CARTClassifier if self._predicts_classes else CARTRegressor
-        return kind(continuous_split="at_most")  # x <= t, as the trees of our forests test
+        # x <= t, and no more subsets tried than by the trees of our forests
+        own = {"max_exhaustive": MOST_EXHAUSTIVE} if self._predicts_classes else {}
+        return kind(continuous_split="at_most", **own)
 
     def _gives_probability(self) -> bool:
         return hasattr(self._base(), "predict_proba")
+
+    def _weights_differ(self) -> str | None:
+        chosen = switches(self)
+        takes_all = not chosen.bootstrap and chosen.max_samples in (None, 1.0)
+        return weights_differ(self._base()) if takes_all else DRAWN
 
     @property
     def _takes_outputs(self) -> bool:
@@ -131,10 +150,21 @@ class BaggingEstimator(Insights, Ensemble, AnyBase):
         features = FeatureDraws(
             seed,
             n_features,
-            _n_drawn_features(chosen.max_features, n_features),
+            self._n_drawn_features(n_features),
             chosen.bootstrap_features,
         )
         return Plan(draws, features, self._grower(training, draws, features))
+
+    def _n_drawn_features(self, n_features: int) -> int:
+        """Features drawn for each member."""
+        wanted = switches(self).max_features
+        if not isinstance(wanted, Integral):
+            return max(1, int(wanted * n_features))
+        if wanted > n_features:
+            raise ParameterError(
+                f"max_features must be at most the {n_features} features of X, got {wanted}."
+            )
+        return int(wanted)
 
     def _shadow_grower(self, training: Training, table: Table) -> Grower:
         """Who grows the trees of the corrected importance, on a table of twice the columns."""
@@ -183,6 +213,7 @@ class BaggingEstimator(Insights, Ensemble, AnyBase):
         super()._store(training, plan, body, sums)
         if self._schema is None:
             self._keep_rows(training.table)
+            self.max_features_ = plan.features.n_drawn
 
     # Reading the members
 
@@ -234,13 +265,3 @@ def grows_in_engine(learner: Any) -> bool:
 def _n_features(rows: Any) -> int:
     schema = getattr(rows, "schema", None)
     return len(schema) if schema is not None and not hasattr(rows, "shape") else rows.shape[1]
-
-
-def _n_drawn_features(max_features: float, n_features: int) -> int:
-    if not isinstance(max_features, Integral):
-        return max(1, int(max_features * n_features))
-    if max_features > n_features:
-        raise ParameterError(
-            f"max_features must be at most the {n_features} features of X, got {max_features}."
-        )
-    return int(max_features)

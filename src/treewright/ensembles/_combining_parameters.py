@@ -6,7 +6,7 @@ from numbers import Real
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from treewright.estimator.parameters import PARAMETERS, Parameter, options
+from treewright.estimator.parameters import PARAMETERS, VERBOSE, Parameter, options
 
 __all__ = ["STACKING", "VOTING"]
 
@@ -23,6 +23,7 @@ _SHARED: dict[str, Parameter] = {
         "int",
         "Members fitted at the same time; None is 1, -1 all cores. It does not change the model.",
     ),
+    "verbose": VERBOSE,
 }
 
 VOTING: dict[str, Parameter] = {

@@ -22,9 +22,11 @@ from treewright.data.target import class_codes, numeric_target
 from treewright.data.weights import check_lengths, read_weights
 from treewright.ensembles.members.bodies import take_rows
 from treewright.errors import DataError, ModelFileError, ParameterError
+from treewright.estimator.explained import Explained
 from treewright.estimator.folds import dealt_folds
 from treewright.estimator.parameters import check_parameters
-from treewright.estimator.scikit import TableInputMixin
+from treewright.estimator.progress import Spoken
+from treewright.estimator.scikit import TableInputMixin, weights_differ
 from treewright.estimator.training import threads
 
 if TYPE_CHECKING:
@@ -61,13 +63,14 @@ class Material:
         return np.asarray((np.cumsum(self.kept) - 1)[places[self.kept[places]]])
 
 
-class Committee(TableInputMixin):
+class Committee(Explained, TableInputMixin):
     """Base of voting and stacking, in front of scikit-learn's own classes."""
 
     estimators: Any
     estimators_: list[Any]
     classes_: NDArray[Any]
     n_jobs: int | None
+    verbose: int
     _schema: Schema | None
 
     # Before the fit
@@ -142,8 +145,15 @@ class Committee(TableInputMixin):
         """Clones of all members, fitted."""
         members = [member for _, member in self._members()]
         return _in_parallel(
-            [(_fit, (clone(member), material)) for member in members], self.n_jobs, members
+            [(_fit, (clone(member), material)) for member in members],
+            self.n_jobs,
+            members,
+            self._spoken(len(members), "members"),
         )
+
+    def _spoken(self, n: int, part: str) -> Spoken:
+        """Who tells the user of ``n`` fits."""
+        return Spoken(type(self).__name__, n, int(self.verbose), part)
 
     def _keep_members(self, fitted: list[Any], material: Material) -> None:
         from sklearn.utils import Bunch
@@ -190,6 +200,10 @@ class Committee(TableInputMixin):
         return encode(X, schema=self._schema, owner=type(self).__name__)
 
     # scikit-learn
+
+    def _weights_differ(self) -> str | None:
+        whys = (weights_differ(member) for _, member in self._members())
+        return next((why for why in whys if why is not None), None)
 
     def get_metadata_routing(self) -> Any:
         """What ``fit`` and ``score`` ask for: weights, which all members get.
@@ -264,7 +278,7 @@ def out_of_fold(
     material: Material,
     splits: list[tuple[Rows, Rows]],
     methods: Sequence[str],
-    n_jobs: int | None,
+    team: Committee,
 ) -> list[Floats]:
     """What members say of rows that they were not fitted to; every row must be held out once."""
     held_out = np.concatenate([test for _, test in splits])
@@ -280,7 +294,7 @@ def out_of_fold(
         for member, method in zip(members, methods, strict=True)
         for part, rows in parts
     ]
-    said = _in_parallel(jobs, n_jobs, members)
+    said = _in_parallel(jobs, team.n_jobs, members, team._spoken(len(jobs), "fits to folds"))
     found = []
     for k in range(len(members)):
         pieces = said[k * len(splits) : (k + 1) * len(splits)]
@@ -307,16 +321,26 @@ def _fit_and_say(model: Any, method: str, material: Material, rows: Any) -> Floa
 
 
 def _in_parallel(
-    jobs: list[tuple[Any, tuple[Any, ...]]], n_jobs: int | None, members: Sequence[Any]
+    jobs: list[tuple[Any, tuple[Any, ...]]],
+    n_jobs: int | None,
+    members: Sequence[Any],
+    spoken: Spoken,
 ) -> list[Any]:
     """Results in order; threads where all members release the lock, processes else."""
-    if threads(n_jobs) == 1:
-        return [call(*arguments) for call, arguments in jobs]
-    from sklearn.utils.parallel import Parallel, delayed
+    results: Iterable[Any] = (call(*arguments) for call, arguments in jobs)
+    if threads(n_jobs) > 1:
+        from sklearn.utils.parallel import Parallel, delayed
 
-    ours = all(isinstance(member, TableInputMixin) for member in members)
-    run = Parallel(n_jobs=threads(n_jobs), prefer="threads" if ours else None)
-    return list(run(delayed(call)(*arguments) for call, arguments in jobs))
+        ours = all(isinstance(member, TableInputMixin) for member in members)
+        run = Parallel(
+            n_jobs=threads(n_jobs), prefer="threads" if ours else None, return_as="generator"
+        )
+        results = run(delayed(call)(*arguments) for call, arguments in jobs)
+    done = []
+    for result in results:
+        done.append(result)
+        spoken(len(done))
+    return done
 
 
 # Rows

@@ -7,8 +7,9 @@ the mixins of :mod:`treewright.ensembles._tasks`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -23,10 +24,15 @@ from treewright.ensembles.insights.out_of_bag import OobErrorPath, OobSums, chec
 from treewright.ensembles.members.bodies import Answer, Body, Models, Trees
 from treewright.ensembles.members.draws import Draws, FeatureDraws
 from treewright.ensembles.members.growers import Grower
+from treewright.ensembles.members.views import Indexed
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.estimator.base import Estimator
-from treewright.estimator.progress import Progress, reported
+from treewright.estimator.pages import Paged
+from treewright.estimator.progress import Progress, Spoken, reported
+from treewright.estimator.tasks import class_names, output_names
 from treewright.estimator.training import Training, drawn_seed, threads
+from treewright.tree.additive import Additive, Part, Says, additive_of, mean_of, votes_of
+from treewright.tree.forest.arrays import leaf_values
 from treewright.tree.show.tables import text_table
 
 if TYPE_CHECKING:
@@ -43,16 +49,16 @@ class Plan(NamedTuple):
     grower: Grower
 
 
-class Ensemble(Estimator):
+class Ensemble(Indexed, Paged, Estimator):
     """Base of the ensembles."""
 
     n_estimators: int
     oob_score: Any
     warm_start: bool
     random_state: Any
-    early_stopping = False
-    n_iter_no_change = 1
-    tol = 0.0
+    verbose: int
+    n_iter_no_change: int
+    tol: float
 
     _body: Body
     _draws: Draws
@@ -114,9 +120,13 @@ class Ensemble(Estimator):
             kept = self._kept(training)
             seed = self._new_seed() if kept is None else self._draws.seed
             plan = self._plan(training, seed)
-            if self.oob_score or self.early_stopping:
+            if self.oob_score or self._stops_early:
                 check_left_out(plan.draws, "oob_score" if self.oob_score else "early_stopping")
             return self._grow(training, plan, kept, progress)
+
+    @property
+    def _stops_early(self) -> bool:
+        return bool(getattr(self, "early_stopping", False))
 
     def _new_seed(self) -> int:
         return drawn_seed(self.random_state)
@@ -146,8 +156,9 @@ class Ensemble(Estimator):
         sums = self._sums(training, plan, body)
         have = 0 if body is None else len(body)
         interrupt: BaseException | None = None
+        tell = self._teller(progress, have)
         for batch in self._batches(have):
-            told = None if progress is None else _part(progress, have, batch, self.n_estimators)
+            told = None if tell is None else partial(_tell_part, tell, batch)
             grown = plan.grower.grow(batch, told, None if sums is None else sums.so_far())
             if grown.body is not None:
                 body = grown.body if body is None else body.joined(grown.body)  # type: ignore[arg-type]
@@ -157,7 +168,7 @@ class Ensemble(Estimator):
                     self._add(sums, grown.body, batch.start, training.table, plan.draws)
             interrupt = grown.interrupt
             if interrupt is not None or (
-                self.early_stopping
+                self._stops_early
                 and sums is not None
                 and is_flat(sums.errors, self.n_iter_no_change, self.tol)
             ):
@@ -170,15 +181,29 @@ class Ensemble(Estimator):
             raise interrupt
         return self
 
+    def _teller(self, progress: Progress | None, have: int) -> Callable[[float], None] | None:
+        """Who is told how many members there are, those of before included; None for nobody."""
+        if progress is None and not self.verbose:
+            return None
+        n_all = self.n_estimators
+        spoken = Spoken(type(self).__name__, n_all, int(self.verbose))
+
+        def tell(n_done: float) -> None:
+            if progress is not None:
+                progress((n_done - have) / max(1, n_all - have))
+            spoken(int(n_done + 1e-6))  # a sum of fractions may fall short of a whole number
+
+        return tell
+
     def _batches(self, have: int) -> Iterator[range]:
-        size = self.n_iter_no_change if self.early_stopping else max(1, self.n_estimators - have)
+        size = self.n_iter_no_change if self._stops_early else max(1, self.n_estimators - have)
         for start in range(have, self.n_estimators, size):
             yield range(start, min(start + size, self.n_estimators))
 
     def _sums(self, training: Training, plan: Plan, body: Body | None) -> OobSums | None:
-        if not (self.oob_score or self.early_stopping):
+        if not (self.oob_score or self._stops_early):
             return None
-        sums = OobSums(training.y, len(training.target.classes), keep_path=self.early_stopping)
+        sums = OobSums(training.y, len(training.target.classes), keep_path=self._stops_early)
         if body is not None:
             self._add(sums, body, 0, training.table, plan.draws)
         return sums
@@ -302,6 +327,25 @@ class Ensemble(Estimator):
         total = mean.sum()
         return np.asarray(mean / total if total > 0 else mean)
 
+    def _additive(self) -> Additive:
+        body = self._fitted()
+        schema = self._schema
+        if schema is None or schema.target is None:
+            return super()._additive()
+        classes = schema.target.is_classification
+        outputs = class_names(self) if classes else output_names(schema.target)
+        if isinstance(body, Models):
+            members = [additive_of(model) for model in body.models]
+            if self._answer() == "vote":
+                members = [votes_of(member) for member in members]
+            return mean_of(members, schema, outputs, columns=body.columns, features=body.features)
+        what: Says = "probability" if classes else "value"
+        trees = (body.forest.tree(k) for k in range(len(body)))
+        answer = self._answer()
+        parts = tuple(Part(tree, leaf_values(tree, answer) / len(body)) for tree in trees)
+        is_flat = not classes and len(outputs) == 1
+        return Additive(schema, parts, np.zeros(len(outputs)), tuple(outputs), what, is_flat)
+
     def oob_error_path(self, X: Any, y: Any, sample_weight: Any = None) -> OobErrorPath:
         """Out-of-bag error against the number of members.
 
@@ -393,11 +437,6 @@ class Ensemble(Estimator):
             self._body = self._body.with_schema(self._schema)
 
 
-def _part(progress: Progress, have: int, batch: range, n_all: int) -> Any:
-    """Progress of one batch as progress of the whole."""
-    n = max(1, n_all - have)
-
-    def told(fraction: float) -> None:
-        progress((batch.start - have + fraction * len(batch)) / n)
-
-    return told
+def _tell_part(tell: Callable[[float], None], batch: range, fraction: float) -> None:
+    """Tell of a fraction of a batch as of members in all."""
+    tell(batch.start + fraction * len(batch))

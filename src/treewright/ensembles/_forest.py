@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from treewright.data.encode import encode
 from treewright.data.table import Table
-from treewright.ensembles._bagged import grows_in_engine, predicts_by_tree
+from treewright.ensembles._bagged import MOST_EXHAUSTIVE, grows_in_engine, predicts_by_tree
 from treewright.ensembles._ensemble import Ensemble, Plan
 from treewright.ensembles.insights.methods import Insights
 from treewright.ensembles.members.draws import ALL, Draws, FeatureDraws, row_sampling
@@ -21,6 +21,7 @@ from treewright.ensembles.members.growers import EngineGrower, Grower, PrunedGro
 from treewright.ensembles.members.views import TreeViews
 from treewright.errors import ParameterError
 from treewright.estimator.parameters import check_parameters
+from treewright.estimator.scikit import DRAWN, weights_differ
 from treewright.estimator.training import Training, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
 from treewright.tree.forest.grow import Sampling
@@ -66,6 +67,9 @@ class ForestEstimator(Insights, Ensemble):
     def _predicts_classes(self) -> bool:
         return isinstance(self, ClassifierMixin)
 
+    def _weights_differ(self) -> str | None:
+        return DRAWN if self.bootstrap else weights_differ(self._learner())
+
     # The trees
 
     def _learner(self) -> Any:
@@ -87,6 +91,8 @@ class ForestEstimator(Insights, Ensemble):
             splitter=self.splitter,
             # x <= t, the test of randomForest, ranger and scikit-learn
             continuous_split="at_most",
+            # a forest has many nodes, and need not have the best subset at each
+            **({"max_exhaustive": MOST_EXHAUSTIVE} if self._predicts_classes else {}),
             # the risk that scikit-learn's forests prune by
             pruning_risk="impurity",
             **shared,

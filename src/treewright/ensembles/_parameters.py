@@ -6,7 +6,7 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
-from treewright.estimator.parameters import PARAMETERS, Parameter, options
+from treewright.estimator.parameters import PARAMETERS, VERBOSE, Parameter, options
 
 __all__ = ["BAGGING", "CLASSES", "FOREST", "NUMBERS"]
 
@@ -28,6 +28,7 @@ _SHARED: dict[str, Parameter] = {
         "int",
         "Threads; None is 1, -1 all. Their number does not change the model.",
     ),
+    "verbose": VERBOSE,
     "max_samples": Parameter(
         [_COUNT, Interval(RealNotInt, 0.0, None, closed="neither"), None],
         "int or float",
@@ -68,6 +69,12 @@ BAGGING: dict[str, Parameter] = {
         'them), "subspaces" draws half of the features (Ho), "patches" rows and features (Louppe '
         "and Geurts); ``max_samples`` and ``max_features`` change the shares. None leaves it to "
         "the switches.",
+    ),
+    "class_weight": Parameter(
+        PARAMETERS["class_weight"].constraints,
+        PARAMETERS["class_weight"].type,
+        PARAMETERS["class_weight"].text
+        + " Where rows are drawn, it changes their chance to be drawn.",
     ),
     "aggregation": Parameter(
         options("auto", "mean", "vote"),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
+from treewright.data.sources import is_collection
 from treewright.ensembles._files import optional_floats
 from treewright.ensembles.insights.out_of_bag import OobSums
 from treewright.estimator.target import ClassTarget, NumberTarget
@@ -41,6 +42,8 @@ class EnsembleClassifierMixin(ClassTarget):
         -------
         y : ndarray of shape (n_samples,)
         """
+        if is_collection(X):
+            return self._lazily(X, "predict")  # type: ignore[no-any-return]
         rows = self._rows(X, later=True)
         winners = self._body.winners(rows, self._answer(), threads(self.n_jobs))
         return np.asarray(self.classes_[winners])
@@ -57,6 +60,8 @@ class EnsembleClassifierMixin(ClassTarget):
         probability : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
+        if is_collection(X):
+            return self._lazily(X, "predict_proba")  # type: ignore[no-any-return]
         rows = self._rows(X, later=True)
         mean: Floats = self._body.mean(rows, self._answer(), threads(self.n_jobs))
         return mean
@@ -96,6 +101,8 @@ class EnsembleRegressorMixin(NumberTarget):
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
+        if is_collection(X):
+            return self._lazily(X, "predict")  # type: ignore[no-any-return]
         rows = self._rows(X, later=True)
         values: Floats = self._body.mean(rows, "value", threads(self.n_jobs))
         return values[:, 0] if values.shape[1] == 1 else values

@@ -1,73 +1,54 @@
 """AdaBoost: members in a row, each on the rows that those before get wrong, voting by weight.
 
 A classifier adds members until one is no better than chance or makes no error; ``algorithm`` names
-what a round does (:mod:`treewright.ensembles._adaboost.algorithms`). The regressor (AdaBoost.R2)
-draws rows by how far they are off, and predicts the weighted median.
+what a round does (:mod:`treewright.ensembles._adaboost.algorithms`). The regressor is in
+:mod:`treewright.ensembles.adaboost_r2`.
 
 It differs from scikit-learn's AdaBoost: more algorithms, gaps and text columns are taken as they
 are, and the first member is kept, with a warning, where it is no better than chance.
 
 References: Freund and Schapire (1997), *A decision-theoretic generalization of on-line learning and
-an application to boosting*; Drucker (1997), *Improving regressors using boosting techniques*;
-Schapire, Freund, Bartlett and Lee (1998), *Boosting the margin*.
+an application to boosting*; Zhu, Zou, Rosset and Hastie (2009), *Multi-class AdaBoost*.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from numbers import Real
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils._param_validation import Interval
+from sklearn.metrics import accuracy_score
 
 from treewright.data.schema import Target
-from treewright.ensembles._adaboost.algorithms import ALGORITHMS, Algorithm, is_perfect, total
-from treewright.ensembles._adaboost.error_curve import ErrorBound, ErrorCurve
-from treewright.ensembles._adaboost.estimator import AdaBoostEstimator
+from treewright.ensembles._adaboost.algorithms import ALGORITHMS, is_perfect, total
+from treewright.ensembles._adaboost.lesson import boosting_lesson, check_can_be_taught
+from treewright.ensembles._adaboost.parameters import SHARED
 from treewright.ensembles._adaboost.rounds import Boosted, Judge, Verdict
+from treewright.ensembles._adaboost.theory import Theory
 from treewright.ensembles._parameters import BAGGING
 from treewright.ensembles.members.bodies import Models
-from treewright.errors import DataError, ModelFileError, ParameterError, WeakMemberWarning
+from treewright.errors import ModelFileError, ParameterError, WeakMemberWarning
 from treewright.estimator.parameters import Parameter, keep, options, parameters
-from treewright.estimator.target import ClassTarget, NumberTarget
+from treewright.estimator.target import ClassTarget
+from treewright.estimator.tasks import class_names
 from treewright.estimator.training import Training
-from treewright.learners.cart import CARTClassifier, CARTRegressor
+from treewright.learners.cart import CARTClassifier
+from treewright.tree.additive import Additive, Part, additive_of, node_answers
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["AdaBoostClassifier", "AdaBoostRegressor"]
+    from treewright.explain import Lesson
+
+__all__ = ["AdaBoostClassifier"]
 
 Floats = NDArray[np.float64]
 
-_SHARED = {
-    **BAGGING,
-    "n_estimators": Parameter(
-        BAGGING["n_estimators"].constraints, "int", "Most rounds; each adds a member."
-    ),
-    "learning_rate": Parameter(
-        [Interval(Real, 0.0, None, closed="neither")],
-        "float",
-        "Factor for the weight of every member: less than 1 learns more slowly, in more rounds.",
-    ),
-    "method": Parameter(
-        options("reweight", "resample"),
-        '{"reweight", "resample"}',
-        "Give the weights of the rows to the member, or draw as many rows by their weights, for "
-        "estimators that take no weights.",
-    ),
-    "random_state": Parameter(
-        ["random_state"], "int or RandomState", "Seed of the draws and of the members."
-    ),
-}
-
 
 @parameters(
-    **_SHARED
+    **SHARED
     | {
         "estimator": Parameter(
             BAGGING["estimator"].constraints,
@@ -86,7 +67,7 @@ _SHARED = {
         ),
     }
 )
-class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
+class AdaBoostClassifier(ClassTarget, Theory):
     """Classifiers in a row, each on the rows that those before get wrong.
 
     Parameters
@@ -126,10 +107,8 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
     >>> titanic = datasets.load_titanic()
     >>> model = AdaBoostClassifier(n_estimators=20).fit(titanic.data, titanic.target)
     >>> print(round(model.score(titanic.data, titanic.target), 3))
-    0.814
+    0.818
     """
-
-    training_errors_: Floats
 
     def __init__(
         self,
@@ -140,16 +119,13 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
         algorithm: Literal["samme", "m1", "real", "gentle"] = "samme",
         method: Literal["reweight", "resample"] = "reweight",
         random_state: Any = None,
+        teach: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
 
     def _default_base(self) -> Any:
         return CARTClassifier(max_depth=1, continuous_split="at_most", n_jobs=self.n_jobs)
-
-    @property
-    def _algorithm(self) -> Algorithm:
-        return ALGORITHMS[self.algorithm]
 
     # Fitting
 
@@ -161,6 +137,8 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
                 f'algorithm="{self.algorithm}" needs probabilities, which {type(base).__name__} '
                 'does not give; use "samme" or "m1".'
             )
+        if self.teach:
+            check_can_be_taught(self)
 
     def _judge(self, training: Training) -> Judge:
         assert training.classes is not None
@@ -242,6 +220,49 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
         from scipy.special import softmax
 
         return np.asarray(softmax(shown / (self.n_classes_ - 1.0), axis=1))
+
+    def lesson(self, X: Any, y: Any, sample_weight: Any = None) -> Lesson:
+        """The rounds one after another, in words and numbers.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training data.
+
+        Returns
+        -------
+        lesson : Lesson
+            Who was wrong in each round, the weight of each member and of the rows; print it.
+        """
+        return boosting_lesson(self, X, y, sample_weight)
+
+    def _additive(self) -> Additive:
+        if self._schema is None or self.n_classes_ == 1:
+            return super()._additive()
+        algorithm, classes = self._algorithm, self.classes_
+        whole = self.estimator_weights_.sum() if algorithm.answer == "vote" else 1.0
+        parts, undivided = [], False
+        for member, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
+            total = additive_of(member)
+            own = node_answers(total, algorithm.answer)
+            said = np.zeros((len(own), len(classes)))
+            said[:, np.searchsorted(classes, member.classes_)] = own
+            tree = total.parts[0].tree
+            undivided |= tree.is_fractional
+            shown = weight / whole * algorithm.score(said)
+            parts.append(Part(tree, np.atleast_2d(self._flat(shown).T).T))
+        names = class_names(self)
+        names = names[1:] if len(names) == 2 else names
+        start = np.zeros(len(names))
+        return Additive(
+            self._schema,
+            tuple(parts),
+            start,
+            tuple(names),
+            "score",
+            len(names) == 1,
+            undivided=undivided,
+        )
 
     def decision_function(self, X: Any) -> Floats:
         """Weighted scores of the classes; votes in units of their total weight.
@@ -347,96 +368,6 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
         for predicted in self.staged_predict(X):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
-    # Theory
-
-    @property
-    def edges_(self) -> Floats:
-        """How much better than one half each member is on the rows of its round."""
-        return np.asarray(0.5 - self.estimator_errors_)
-
-    @property
-    def training_error_bound_(self) -> ErrorBound:
-        """Upper bounds of the training error after each round."""
-        reason = self._no_bound()
-        if reason:
-            raise AttributeError(f"training_error_bound_ is for {reason}.")
-        rounds = np.arange(1, len(self) + 1)
-        smallest = np.minimum.accumulate(self.edges_)
-        return ErrorBound(
-            np.cumprod(self._normalizers), np.exp(-2.0 * np.maximum(smallest, 0.0) ** 2 * rounds)
-        )
-
-    def _no_bound(self) -> str:
-        """Why theory gives no bound; empty where it does."""
-        if self.n_classes_ > 2 and self.algorithm != "m1":
-            return f'two classes, or algorithm="m1", got {self.n_classes_} classes'
-        if self.learning_rate != 1.0:
-            return f"learning_rate=1, got {self.learning_rate}"
-        if self._algorithm.answer != "vote":
-            return f'algorithm "samme" or "m1", got "{self.algorithm}"'
-        return ""
-
-    def margins(self, X: Any, y: Any) -> Floats:
-        """How clearly each row is decided: 1 where all votes are right, -1 where all are wrong.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Their classes.
-
-        Returns
-        -------
-        margins : ndarray of shape (n_samples,)
-            Weight of the votes for the right class minus that of the strongest other class, as a
-            share of all votes. A row is classified rightly where it is positive.
-        """
-        if self._algorithm.answer != "vote":
-            raise ParameterError(
-                'margins are of votes, which algorithm="samme" and "m1" count, got '
-                f'"{self.algorithm}"; use decision_function.'
-            )
-        rows = self._rows(X)
-        codes = self._known_target(y)
-        votes = np.zeros((len(codes), self.n_classes_))
-        answers = self._models().each(rows, "vote", range(len(self)), 1)
-        for (_, answer), weight in zip(answers, self.estimator_weights_, strict=True):
-            votes += weight * answer
-        votes /= self.estimator_weights_.sum()
-        own = votes[np.arange(len(codes)), codes]
-        votes[np.arange(len(codes)), codes] = -np.inf
-        other = votes.max(axis=1) if self.n_classes_ > 1 else np.zeros(len(codes))
-        return np.asarray(own - other)
-
-    def error_curve(self, X: Any = None, y: Any = None) -> ErrorCurve:
-        """Training error, its upper bound and the error on new rows, by round.
-
-        Parameters
-        ----------
-        X, y
-            New rows and their classes; without them there is no test error.
-
-        Returns
-        -------
-        curve : ErrorCurve
-            With ``frame()``, ``plot()`` and ``str()``.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from treewright import AdaBoostClassifier
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = AdaBoostClassifier(n_estimators=3, algorithm="m1").fit(X[::2], y[::2])
-        >>> print(model.error_curve(X[1::2], y[1::2]))
-        """
-        test = None
-        if X is not None:
-            codes = self._known_target(y)
-            staged = self._staged_scores(self._rows(X))
-            test = np.array([np.mean(np.argmax(scores, axis=1) != codes) for scores in staged])
-        bound = None if self._no_bound() else self.training_error_bound_
-        return ErrorCurve(self.training_errors_, bound, test)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.algorithm != "gentle"
@@ -459,180 +390,10 @@ class AdaBoostClassifier(ClassTarget, AdaBoostEstimator):
         self._normalizers, self.training_errors_ = arrays
 
 
-@parameters(
-    **_SHARED
-    | {
-        "estimator": Parameter(
-            BAGGING["estimator"].constraints,
-            "estimator",
-            "What is fitted in every round: a learner of treewright, or any regressor of "
-            "scikit-learn's kind. None is CART of depth three.",
-        ),
-        "loss": Parameter(
-            options("linear", "square", "exponential"),
-            '{"linear", "square", "exponential"}',
-            "How far off a row is, from 0 to 1: its error as a share of the largest, the square "
-            "of that, or 1 - exp(-share).",
-        ),
-    }
-)
-class AdaBoostRegressor(NumberTarget, AdaBoostEstimator):
-    """Regressors in a row, each on the rows that those before miss most (AdaBoost.R2).
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    estimators_ : list of estimators
-        The members.
-    estimator_weights_ : ndarray of shape (n_members,)
-        Their weights in the median.
-    estimator_errors_ : ndarray of shape (n_members,)
-        Their mean losses on the weighted rows of their round.
-    feature_importances_ : ndarray of shape (n_features,)
-        Importances of the members' features, averaged by the weights of the members.
-    {attributes}
-
-    See Also
-    --------
-    AdaBoostClassifier : The same idea for classes.
-
-    References
-    ----------
-    Drucker (1997), *Improving regressors using boosting techniques*.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from treewright import AdaBoostRegressor
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = AdaBoostRegressor(random_state=0).fit(X, y)
-    >>> model.predict(X[:2]).shape
-    (2,)
-    """
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        loss: Literal["linear", "square", "exponential"] = "linear",
-        method: Literal["reweight", "resample"] = "resample",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        keep(self, locals())
-
-    def _default_base(self) -> Any:
-        return CARTRegressor(max_depth=3, continuous_split="at_most", n_jobs=self.n_jobs)
-
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        values, _ = super()._read_target(y)
-        if values.ndim > 1:
-            raise DataError(
-                f"AdaBoostRegressor predicts one number, got y of {values.shape[1]} columns; fit "
-                "one model for each."
-            )
-        return values, None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
-
-    def _judge(self, training: Training) -> Judge:
-        losses: dict[str, Callable[[Floats], Floats]] = {
-            "linear": lambda share: share,
-            "square": np.square,
-            "exponential": lambda share: 1.0 - np.exp(-share),
-        }
-        loss = losses[self.loss]
-
-        def judge(member: Any, weight: Floats, is_first: bool) -> Verdict:
-            off = np.abs(np.asarray(member.predict(training.table), np.float64) - training.y)
-            largest = off.max(initial=0.0)
-            each = loss(off / largest) if largest > 0 else np.zeros(len(off))
-            error = total(weight * each)
-            if is_perfect(error):
-                return Verdict(0.0, 1.0, None, 0.0)
-            if error >= 0.5:
-                return Verdict(error, 1.0, None, 1.0, is_first)
-            beta = error / (1.0 - error)
-            factor = beta ** (self.learning_rate * (1.0 - each))
-            member_weight = self.learning_rate * float(np.log(1.0 / beta))
-            return Verdict(error, member_weight, factor, total(weight * factor))
-
-        return judge
-
-    def _models(self) -> Models:
-        return Models(self.estimators_, None, None, 1)
-
-    def _each(self, X: Any) -> Floats:
-        """What every member says of every row, of shape (rows, members)."""
-        rows = self._rows(X)
-        answers = self._models().each(rows, "value", range(len(self)), 1)
-        return np.column_stack([answer[:, 0] for _, answer in answers])
-
-    def predict(self, X: Any) -> Floats:
-        """Weighted median of what the members predict.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        return _weighted_median(self._each(X), self.estimator_weights_)
-
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
-        """Predictions by the first 1, 2, … members.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-        """
-        each = self._each(X)
-        for k in range(1, len(self) + 1):
-            yield _weighted_median(each[:, :k], self.estimator_weights_[:k])
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """R² of the first 1, 2, … members.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Rows with their targets.
-
-        Yields
-        ------
-        score : float
-        """
-        for predicted in self.staged_predict(X):
-            yield float(r2_score(y, predicted, sample_weight=sample_weight))
-
-
 def _answers(members: list[Any], classes: NDArray[Any], rows: Any, kind: Any) -> list[Floats]:
     columns = [np.searchsorted(classes, member.classes_) for member in members]
     models = Models(members, None, columns, len(classes))
     return [answer for _, answer in models.each(rows, kind, range(len(members)), 1)]
-
-
-def _weighted_median(each: Floats, weight: Floats) -> Floats:
-    """The smallest value with at least half of the weight at or below it, row by row."""
-    order = np.argsort(each, axis=1, kind="stable")
-    below = np.cumsum(weight[order], axis=1)
-    place = np.argmax(below >= 0.5 * below[:, -1:], axis=1)
-    rows = np.arange(len(each))
-    return np.asarray(each[rows, order[rows, place]])
 
 
 def _warn_weak(algorithm: str, error: float, chance: float) -> None:

@@ -17,12 +17,14 @@ constructing decision forests*; Louppe and Geurts (2012), *Ensembles on random p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from treewright.ensembles._bagged import BaggingEstimator
+from treewright.ensembles._bagged import BaggingEstimator, grows_in_engine, switches
 from treewright.ensembles._parameters import BAGGING
 from treewright.ensembles._tasks import EnsembleClassifierMixin, EnsembleRegressorMixin
 from treewright.estimator.parameters import keep, parameters
+from treewright.estimator.scikit import PURE
 
 if TYPE_CHECKING:
     from treewright.ensembles.members.bodies import Answer
@@ -74,13 +76,19 @@ class BaggingClassifier(EnsembleClassifierMixin, BaggingEstimator):
         bootstrap: bool = True,
         bootstrap_features: bool = False,
         method: Literal["bagging", "pasting", "subspaces", "patches"] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         aggregation: Literal["auto", "mean", "vote"] = "auto",
         oob_score: Any = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())
+
+    def _heaviest_may_lose(self) -> str | None:
+        is_pure = not self._is_ours() or grows_in_engine(self._base())
+        return PURE if is_pure and not switches(self).bootstrap else None
 
     def _answer(self) -> Answer:
         if self.aggregation == "vote":
@@ -134,5 +142,6 @@ class BaggingRegressor(EnsembleRegressorMixin, BaggingEstimator):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())

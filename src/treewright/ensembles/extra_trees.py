@@ -94,6 +94,7 @@ class ExtraTreesClassifier(EnsembleClassifierMixin, ForestEstimator):
         ordinal_features: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())
 
@@ -166,5 +167,6 @@ class ExtraTreesRegressor(NumberForestMixin, EnsembleRegressorMixin, ForestEstim
         ordinal_features: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())

@@ -8,8 +8,7 @@ With ``max_features=None`` a random forest is bagging, tree by tree. ``base`` gr
 the library in the same manner.
 
 It follows scikit-learn in names and defaults. It differs in this: gaps and text columns are taken
-as they are; ``replace``, ``sampling``, ``tree_method``, ``base`` and ``early_stopping`` are new;
-there is no ``verbose``, callbacks report progress.
+as they are; ``replace``, ``sampling``, ``tree_method``, ``base`` and ``early_stopping`` are new.
 
 References: Breiman (2001), *Random forests*.
 """
@@ -25,6 +24,7 @@ from treewright.ensembles._forest import ForestEstimator
 from treewright.ensembles._parameters import CLASSES, FOREST, NUMBERS
 from treewright.ensembles._tasks import EnsembleClassifierMixin, EnsembleRegressorMixin
 from treewright.ensembles.insights.numbers import NumberForestMixin
+from treewright.estimator.blocks import ReadsBlocks
 from treewright.estimator.parameters import keep, parameters
 from treewright.tree.growing.recipe import Missing
 
@@ -35,7 +35,7 @@ __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
 
 
 @parameters(**FOREST, **CLASSES)
-class RandomForestClassifier(EnsembleClassifierMixin, ForestEstimator):
+class RandomForestClassifier(ReadsBlocks, EnsembleClassifierMixin, ForestEstimator):
     """Many classification trees that decide together, each on its own rows and features.
 
     Parameters
@@ -104,6 +104,7 @@ class RandomForestClassifier(EnsembleClassifierMixin, ForestEstimator):
         ordinal_features: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())
 
@@ -112,7 +113,9 @@ class RandomForestClassifier(EnsembleClassifierMixin, ForestEstimator):
 
 
 @parameters(**FOREST, **NUMBERS)
-class RandomForestRegressor(NumberForestMixin, EnsembleRegressorMixin, ForestEstimator):
+class RandomForestRegressor(
+    ReadsBlocks, NumberForestMixin, EnsembleRegressorMixin, ForestEstimator
+):
     """Many regression trees whose mean is taken, each on its own rows and features.
 
     Parameters
@@ -179,5 +182,6 @@ class RandomForestRegressor(NumberForestMixin, EnsembleRegressorMixin, ForestEst
         ordinal_features: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())

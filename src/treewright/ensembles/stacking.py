@@ -25,10 +25,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from treewright.data.beside import beside
+from treewright.data.weights import counting_weights
 from treewright.ensembles._combining_parameters import STACKING
 from treewright.ensembles._committee import Committee, Material, answer, as_rows, out_of_fold
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.estimator.parameters import keep, parameters
+from treewright.estimator.parameters import check_parameters, keep, parameters
 from treewright.estimator.target import ClassTarget
 
 __all__ = ["StackingClassifier", "StackingRegressor"]
@@ -75,8 +76,10 @@ class _Stacking(Committee):
         -------
         self
         """
+        check_parameters(self)
         blender = self._blender()
         material = self._material(X, y, sample_weight, [blender] if self.passthrough else [])
+        self._check_classes(material)
         members = [member for _, member in self._members()]
         methods = self._asked()
         if self.method == "blending":
@@ -86,12 +89,11 @@ class _Stacking(Committee):
         else:
             part_b = material
             splits = self._splits(material, self.cv, self.random_state)
-            said = _narrow(
-                out_of_fold(members, material, splits, methods, self.n_jobs), material.classes
-            )
+            said = _narrow(out_of_fold(members, material, splits, methods, self), material.classes)
             fitted = self._fit_members(material)
         meta = self._meta(said, part_b.rows)
-        weight = {} if part_b.weight is None else {"sample_weight": part_b.weight}
+        counted = counting_weights(part_b.weight)  # a blender's penalty must not mind their scale
+        weight = {} if counted is None else {"sample_weight": counted}
         blender.fit(meta, part_b.y, **weight)
         self._keep_members(fitted, material)
         self.final_estimator_, self.stack_method_ = blender, methods
@@ -109,6 +111,14 @@ class _Stacking(Committee):
                 f"got {type(blender).__name__}."
             )
         return blender
+
+    def _check_classes(self, material: Material) -> None:
+        """Refuse one class: a blender weighs classes against each other."""
+        if material.classes is not None and len(material.classes) < 2:
+            raise DataError(
+                f"{type(self).__name__} needs at least two classes, got one class, "
+                f"{material.classes.tolist()[0]!r}; a single class needs no model."
+            )
 
     def _two_parts(self, material: Material) -> tuple[Material, Material]:
         """Rows for the members and rows for the blender, each with its share of every class."""
@@ -334,6 +344,7 @@ class StackingClassifier(_Stacking, SklearnStackingClassifier):  # type: ignore[
         passthrough: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())
 
@@ -441,6 +452,7 @@ class StackingRegressor(_Stacking, SklearnStackingRegressor):  # type: ignore[mi
         passthrough: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())
 

@@ -10,18 +10,22 @@ References: Breiman (1996), *Stacked regressions* (weights that are not negative
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import VotingClassifier as SklearnVotingClassifier
 from sklearn.ensemble import VotingRegressor as SklearnVotingRegressor
+from sklearn.utils.validation import check_is_fitted
 
 from treewright.ensembles._combining_parameters import VOTING
 from treewright.ensembles._committee import Committee, Material, answer, out_of_fold
 from treewright.errors import ModelFileError, ParameterError
 from treewright.estimator.parameters import keep, parameters
 from treewright.estimator.target import ClassTarget
+from treewright.estimator.tasks import class_names
+from treewright.tree.additive import Additive, Says, additive_of, mean_of, votes_of
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
 
@@ -85,7 +89,7 @@ class _Voting(Committee):
         if not isinstance(self.weights, str):
             return self._given_weights(), None
         splits = self._splits(material, self.cv, self.random_state)
-        said = out_of_fold(members, material, splits, [self._method()] * n, self.n_jobs)
+        said = out_of_fold(members, material, splits, [self._method()] * n, self)
         weights = self._learn_weights(said, material)
         if not weights.sum() > 0:  # nobody beats chance
             weights = np.ones(n)
@@ -115,6 +119,10 @@ class _Voting(Committee):
         for weight, model in zip(self.weights_.tolist(), self.estimators_, strict=True):
             total = total + weight * answer(model, rows, method, classes)
         return total
+
+    def _fitted_members(self) -> list[Any]:
+        check_is_fitted(self)
+        return self.estimators_
 
     # Model files
 
@@ -185,6 +193,12 @@ class VotingClassifier(_Voting, SklearnVotingClassifier):  # type: ignore[misc]
     True
     """
 
+    def _additive(self) -> Additive:
+        members = [additive_of(member) for member in self._fitted_members()]
+        if self.voting == "hard":
+            members = [votes_of(member) for member in members]
+        return _weighted(members, self.weights_, "probability", class_names(self), self)
+
     predict_log_proba = ClassTarget.predict_log_proba
 
     def __init__(
@@ -197,6 +211,7 @@ class VotingClassifier(_Voting, SklearnVotingClassifier):  # type: ignore[misc]
         flatten_transform: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())
 
@@ -322,11 +337,16 @@ class VotingRegressor(_Voting, SklearnVotingRegressor):  # type: ignore[misc]
         cv: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         keep(self, locals())
 
     def _method(self) -> str:
         return "predict"
+
+    def _additive(self) -> Additive:
+        members = [additive_of(member) for member in self._fitted_members()]
+        return _weighted(members, self.weights_, "value", members[0].outputs, self)
 
     def predict(self, X: Any) -> Floats:
         """Weighted mean over the members of what each predicts.
@@ -365,6 +385,24 @@ class VotingRegressor(_Voting, SklearnVotingRegressor):  # type: ignore[misc]
 
         truth = material.y.reshape(len(said), -1)
         return float(r2_score(truth, said, sample_weight=material.weight))
+
+
+def _weighted(
+    members: list[Additive], weights: Any, says: Says, outputs: Sequence[str], owner: Any
+) -> Additive:
+    for member, estimator in zip(members, owner.estimators_, strict=True):
+        if member.says != says:
+            raise ParameterError(
+                f"shap_values needs members that are sums of trees in what they vote with, which "
+                f"{type(estimator).__name__} is not; explain the members of estimators_ one by one."
+            )
+        known = getattr(estimator, "classes_", None)
+        if known is not None and len(known) != len(outputs):
+            raise ParameterError(
+                "shap_values needs members that know all classes, but "
+                f"{type(estimator).__name__} knows {len(known)} of {len(outputs)}."
+            )
+    return mean_of(members, members[0].schema, outputs, weights=weights)
 
 
 def least_squares(columns: list[Floats], truth: Floats, weight: Floats | None = None) -> Floats:

@@ -10,7 +10,7 @@ An estimator that is no tree takes :class:`Estimator` and a mixin of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -20,12 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
 from treewright.errors import ModelFileError, ParameterError
+from treewright.estimator.explained import Explained
 from treewright.estimator.named_pruning import check_options, hold_out, is_named, prune_by_name
+from treewright.estimator.pages import Paged
 from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import Followed, Progress, reported
 from treewright.estimator.scikit import TableInputMixin
 from treewright.estimator.training import Training, read_training, seed, threads
 from treewright.tree.growing.grow import grow
+from treewright.tree.growing.stopping import features_per_node
 from treewright.tree.predict import apply, decision_path
 from treewright.tree.tree import Tree
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     from treewright.data.schema import Schema, Target
     from treewright.data.table import Table
+    from treewright.explain._teach import Lesson
     from treewright.explain._trace import Trace
     from treewright.pruning import CpTable
     from treewright.rules import RuleSet
@@ -42,11 +46,12 @@ if TYPE_CHECKING:
 __all__ = ["Estimator", "Pruned", "TreeEstimator", "prune_by"]
 
 
-class Estimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(Explained, Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
     """Base of every estimator: parameters are checked, any table is read."""
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    max_features_: int
     categorical_features: Any = "from_dtype"
     ordinal_features: Any = None
     n_jobs: int | None
@@ -72,6 +77,13 @@ class Estimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
             owner=type(self).__name__,
         )
 
+    def _lazily(self, X: Any, method: str) -> Any:
+        """Predictions of a collection of Dask, as one."""
+        from treewright.scale._dask import predict_lazily
+
+        check_is_fitted(self)
+        return predict_lazily(self, X, method)
+
     # What the task brings; see treewright.estimator.target
 
     def _keep_target(self, target: Target, classes: Any = None, costs: Any = None) -> None:
@@ -92,6 +104,12 @@ class Estimator(Followed, TableInputMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("feature_names_in_", None)
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
+        if hasattr(self, "max_features"):
+            self.max_features_ = self._n_drawn_features(len(schema))
+
+    def _n_drawn_features(self: Any, n_features: int) -> int:
+        """What ``max_features`` means for so many features."""
+        return features_per_node(self.max_features, n_features) or n_features
 
 
 @dataclass(frozen=True)
@@ -103,7 +121,7 @@ class Pruned:
     alpha: float = 0.0
 
 
-class TreeEstimator(Estimator):
+class TreeEstimator(Paged, Estimator):
     """Base of the estimators that fit one tree."""
 
     tree_: Tree
@@ -147,11 +165,29 @@ class TreeEstimator(Estimator):
                 pruned: Pruned = prune_by_name(self, ready, training, held_out, progress)
             else:
                 pruned = self._prune(tree, training, progress)
-            return self._store(pruned, training)
+            self._store(self._counted(pruned, growing), training)
+        if getattr(self, "teach", False):
+            print(self.lesson(X, y, sample_weight))
+        return self
+
+    def _counted(self, pruned: Pruned, training: Training) -> Pruned:
+        """The tree with counts for its pictures, if it is to keep them."""
+        if not getattr(self, "keep_counts", False):
+            return pruned
+        from treewright.tree.split_counts import with_counts
+
+        table, n_threads = training.table, threads(self.n_jobs)
+        tree = with_counts(pruned.tree, table, training.y, training.sample_weight, n_threads)
+        return replace(pruned, tree=tree)
 
     def _n_trees(self) -> int:
         """Trees that a fit grows."""
         return 1
+
+    def _as_member(self) -> dict[str, Any]:
+        """Parameters that switch off what nobody looks at in one of many trees."""
+        own = self.get_params(deep=False)
+        return {name: False for name in ("keep_counts", "teach") if name in own}
 
     def _grow(
         self,
@@ -198,6 +234,10 @@ class TreeEstimator(Estimator):
         except AttributeError:
             check_is_fitted(self)
             raise
+
+    def _whole_tree(self, what: str) -> Tree:
+        """The tree for ``what``, which needs a tree that says all that the model does."""
+        return self._fitted()
 
     def _table(self, X: Any) -> Table:
         schema = self._fitted().schema
@@ -248,7 +288,7 @@ class TreeEstimator(Estimator):
             Predicts as the tree does, except for rows with a gap that surrogates or fractional
             descent would decide; see :meth:`treewright.rules.RuleSet.from_tree`.
         """
-        return self._fitted().rule_set()
+        return self._whole_tree("rule_set").rule_set()
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -292,6 +332,23 @@ class TreeEstimator(Estimator):
         from treewright.explain._trace import trace
 
         return trace(self, node, X, y, sample_weight)
+
+    def lesson(self, X: Any, y: Any, sample_weight: Any = None) -> Lesson:
+        """The whole induction step by step, in words and numbers.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training data.
+
+        Returns
+        -------
+        lesson : Lesson
+            Every node with its rows, its candidates and why one of them won; print it.
+        """
+        from treewright.explain._teach import tree_lesson
+
+        return tree_lesson(self, X, y, sample_weight)
 
     # scikit-learn
 

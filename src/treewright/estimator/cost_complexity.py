@@ -114,7 +114,7 @@ class CostComplexity:
         """
         from treewright.pruning import cost_complexity_path
 
-        off = {"ccp_alpha": 0.0, "cp": None, "pruning": None}
+        off = {"ccp_alpha": 0.0, "cp": None, "pruning": None, "teach": False}
         own = self.get_params(deep=False)
         whole = clone(self).set_params(**{name: off[name] for name in off if name in own})
         return cost_complexity_path(whole.fit(X, y, sample_weight).tree_, self.pruning_risk)

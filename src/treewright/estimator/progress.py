@@ -1,4 +1,4 @@
-"""The progress of a fit, told to scikit-learn's callbacks.
+"""The progress of a fit, told to scikit-learn's callbacks and, with ``verbose``, to the reader.
 
 A fit is one task of :data:`STEPS` subtasks; growing reports fractions, and the steps passed
 since the last report are begun and ended. Without callbacks nothing is set up at all.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, Self
 
-__all__ = ["Followed", "Progress", "reported"]
+__all__ = ["Followed", "Progress", "Spoken", "reported"]
 
 STEPS = 100
 
@@ -51,6 +52,37 @@ class Progress:
         """End all parts."""
         self._part = self._n_parts - 1
         self(1.0)
+
+
+class Spoken:
+    """Prints how many of ``n`` parts are done: at every tenth of them, or at every one.
+
+    Parameters
+    ----------
+    name
+        Who is fitted.
+    n
+        Parts in all.
+    verbose
+        As the estimators' parameter: 0 prints nothing.
+    part
+        What the parts are, in the plural.
+    """
+
+    def __init__(self, name: str, n: int, verbose: int, part: str = "members") -> None:
+        self._name, self._n, self._part = name, n, part
+        self._step = 1 if verbose > 1 else max(1, n // 10)
+        self._is_on = bool(verbose)
+        self._told = 0
+        self._start = perf_counter()
+
+    def __call__(self, n_done: int) -> None:
+        """Say that ``n_done`` parts are done, if a line is due."""
+        is_due = n_done // self._step > self._told // self._step or n_done == self._n
+        if self._is_on and is_due and n_done > self._told:
+            seconds = perf_counter() - self._start
+            print(f"{self._name}: {n_done} of {self._n} {self._part}, {seconds:.1f} s", flush=True)
+            self._told = n_done
 
 
 @contextmanager

@@ -14,7 +14,12 @@ from treewright.data.schema import Schema, Target
 from treewright.errors import ParameterError
 from treewright.estimator.cost_complexity import leaf_price
 from treewright.tree.growing.recipe import Recipe
-from treewright.tree.growing.stopping import features_per_node, samples_to_leaf, samples_to_split
+from treewright.tree.growing.stopping import (
+    features_per_node,
+    most_exhaustive,
+    samples_to_leaf,
+    samples_to_split,
+)
 
 if TYPE_CHECKING:
     from treewright.estimator.training import Training
@@ -43,24 +48,16 @@ def make_recipe(estimator: Any, training: Training) -> Recipe:
         "min_samples_leaf": leaf,
         "min_weight_leaf": estimator.min_weight_fraction_leaf * training.total_weight,
         "min_gain": estimator.min_impurity_decrease,
-        "min_significance": _min_significance(estimator),
         "leaf_price": leaf_price(estimator, training),
         "zero_gain": estimator.cp is None,  # rpart never makes such a split, scikit-learn does
         "surrogate_errors": estimator.cp is not None,
         "max_features": features_per_node(estimator.max_features, len(training.table.schema)),
         "monotonic": _monotonic(estimator, training.table.schema, training.target),
     }
+    if "max_exhaustive" in given:
+        n_classes = len(training.target.classes)
+        read["max_exhaustive"] = most_exhaustive(estimator.max_exhaustive, n_rows, n_classes)
     return Recipe(**{name: getattr(estimator, name) for name in given} | read)
-
-
-def _min_significance(estimator: Any) -> float | None:
-    limit: float | None = getattr(estimator, "min_significance", None)
-    if limit is not None and estimator.max_leaf_nodes is not None:
-        raise ParameterError(
-            "min_significance decides at each node by itself, so it cannot be used with "
-            f"max_leaf_nodes, got {limit!r} and {estimator.max_leaf_nodes!r}; drop one of them."
-        )
-    return limit
 
 
 def _checked(criterion: Any) -> Any:

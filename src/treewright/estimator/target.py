@@ -35,6 +35,7 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     n_classes_: int
+    n_outputs_: int
     cost_matrix_: Floats | None
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
@@ -75,6 +76,7 @@ class ClassTarget(ClassifierMixin):  # type: ignore[misc]
         ):
             raise ModelFileError("its classes do not match what it learned")
         self.classes_, self.n_classes_, self.cost_matrix_ = classes, n_classes, costs
+        self.n_outputs_ = 1
 
     def _learned_state(self) -> dict[str, Any]:
         return {"classes": self.classes_, "costs": self.cost_matrix_}

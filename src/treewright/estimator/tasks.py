@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.sources import is_collection
 from treewright.estimator.costs import expected_cost_labels
 from treewright.estimator.target import ClassTarget, NumberTarget
 from treewright.estimator.training import threads
+from treewright.tree.additive import Additive, tree_sum
 from treewright.tree.predict import apply, node_values
 
-__all__ = ["ClassificationMixin", "RegressionMixin"]
+__all__ = ["ClassificationMixin", "RegressionMixin", "class_names", "output_names"]
 
 
 class ClassificationMixin(ClassTarget):
@@ -34,6 +36,8 @@ class ClassificationMixin(ClassTarget):
         -------
         y : ndarray of shape (n_samples,)
         """
+        if is_collection(X):
+            return self._lazily(X, "predict")  # type: ignore[no-any-return]
         tree = self._fitted()
         table = self._table(X)
         classes: NDArray[Any] = self.classes_
@@ -56,8 +60,18 @@ class ClassificationMixin(ClassTarget):
         probability : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
+        if is_collection(X):
+            return self._lazily(X, "predict_proba")  # type: ignore[no-any-return]
         tree = self._fitted()
         return node_values(tree, self._table(X), tree.probability, threads(self.n_jobs))
+
+    def _additive(self: Any) -> Additive:
+        tree = self._fitted()
+        if tree.is_fractional:
+            label = expected_cost_labels(tree.probability, self.cost_matrix_)
+        else:
+            label = tree.label
+        return tree_sum(tree, tree.probability, "probability", class_names(self), label)
 
 
 class RegressionMixin(NumberTarget):
@@ -74,6 +88,23 @@ class RegressionMixin(NumberTarget):
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
+        if is_collection(X):
+            return self._lazily(X, "predict")  # type: ignore[no-any-return]
         tree = self._fitted()
         values = node_values(tree, self._table(X), tree.value, threads(self.n_jobs))
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _additive(self: Any) -> Additive:
+        tree = self._fitted()
+        return tree_sum(tree, tree.value, "value", output_names(tree.schema.target))
+
+
+def class_names(estimator: Any) -> list[str]:
+    """Names of the classes, in their order."""
+    return [str(name) for name in estimator.classes_]
+
+
+def output_names(target: Any) -> list[str]:
+    """Names of the numbers that are predicted."""
+    n = target.n_outputs
+    return [target.name] if n == 1 else [f"{target.name} {k}" for k in range(n)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from treewright.data.schema import Target
-from treewright.data.target import class_order, class_totals, target_name
+from treewright.data.target import class_order, class_totals, output_names, target_name
 from treewright.data.weights import check_lengths, counting_weights, read_weights
 from treewright.errors import DataError
 from treewright.tree.growing.recipe import ClassCosts, Recipe
@@ -117,6 +117,8 @@ def read_training(
     table = encode_rows(kept)
     check_lengths(_n_rows(table, len(values)), len(values))
     target, weight, costs = estimator._weigh_target(target_name(y), values, classes, weight)
+    if target.n_outputs > 1:
+        target = replace(target, outputs=output_names(y, target.n_outputs))
     order = None if classes is None else class_order(y)
     return Training(table, values, weight, target, costs, classes, order, kept, n_given)
 

@@ -1,11 +1,12 @@
-"""BCa bootstrap intervals for functions of sums over rows.
+"""Bootstrap intervals for functions of sums over rows: BCa, and studentized for a root of a mean.
 
 The one idea: a resample is how often each row was drawn. Rows that contribute alike are one
 pattern, so that draws are multinomial counts of patterns and the jackknife leaves out one row of
 each pattern. scipy.stats.bootstrap gives the same interval, but makes every resample row by row
 and leaves out each of n rows in turn, which takes n² steps.
 
-Efron (1987), *Better bootstrap confidence intervals*, JASA 82.
+Efron (1987), *Better bootstrap confidence intervals*, JASA 82; Hall (1988),
+*Theoretical comparison of bootstrap confidence intervals*, Annals of Statistics 16.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from treewright.evaluation._intervals import Interval
 
-__all__ = ["bca_intervals"]
+__all__ = ["bca_intervals", "root_mean_interval"]
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -67,6 +68,30 @@ def bca_intervals(
         _bca(observed[k], drawn[:, k], jackknife[:, k], counts, confidence)
         for k in range(len(observed))
     ]
+
+
+def root_mean_interval(values: Floats, confidence: float) -> Interval | None:
+    """Studentized interval of the root of a mean; None for more rows than are resampled.
+
+    Squares of errors are skewed, and their spread grows with their mean: a resample with a small
+    mean has a small error, too. Dividing by each resample's own error allows for that. It holds
+    the RMSE of 50 normal errors in 93.5 % of samples where BCa does in 91.7 (95 asked; also tried:
+    BCa of the mean 91.7, BCa with t quantiles 92.4, on the scale of the logarithm 91.9 to 93.1).
+    """
+    n = len(values)
+    if N_RESAMPLES * n > MOST_DRAWS or n < 2:
+        return None
+    sums = np.column_stack([values, values**2])
+    drawn = _resampled(sums, np.ones(n, np.int64), lambda s: s, np.random.default_rng(0)) / n
+    mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(n))
+    errors = np.sqrt(np.maximum(drawn[:, 1] - drawn[:, 0] ** 2, 0.0) / (n - 1))
+    usable = errors > 1e-12 * mean
+    if not usable.any():
+        return Interval(float(np.sqrt(mean)), float(np.sqrt(mean)), "bootstrap-t")
+    t = (drawn[usable, 0] - mean) / errors[usable]
+    high, low = np.quantile(t, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    ends = np.sqrt(np.maximum(mean - error * np.array([low, high]), 0.0))
+    return Interval(float(ends[0]), float(ends[1]), "bootstrap-t")
 
 
 def _blocks(n: int, width: int) -> Iterator[tuple[int, int]]:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from treewright.data.encode import encode
 from treewright.data.frames import is_frame
+from treewright.data.moments import as_moments
 from treewright.data.table import Table
 from treewright.errors import ParameterError
-from treewright.evaluation._data import as_model_takes, is_class_model, read_rows
+from treewright.evaluation._data import as_model_takes, check_fitted, is_class_model, read_rows
 from treewright.evaluation._folds import places_in
 
 __all__ = ["decision_boundary"]
@@ -84,6 +85,7 @@ def decision_boundary(
     from matplotlib.colors import ListedColormap
     from sklearn.inspection import DecisionBoundaryDisplay
 
+    check_fitted(model, "decision_boundary")
     rows = read_rows(X, y, is_class_model(model))
     table = encode(X)
     across, up = (_axis(table, place, resolution) for place in _places(features, table))
@@ -176,6 +178,8 @@ def _grid(model: Any, X: Any, table: Table, across: _Axis, up: _Axis, grid: Any)
         else:
             counts = np.bincount(column[column >= 0], minlength=len(feature.categories))
             values = np.full(n, feature.categories[int(counts.argmax())], dtype=object)
+        if feature.time:
+            values = np.array(as_moments(values, feature).to_pylist(), dtype=object)
         columns[feature.name] = values
     if not is_frame(X):
         kinds = {values.dtype.kind for values in columns.values()}

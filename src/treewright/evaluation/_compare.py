@@ -149,6 +149,8 @@ def compare(
     choice("correction", correction, CORRECTIONS)
     sets = _data_sets(X, y, groups)
     which = _which_test(test, len(sets), len(named), correction)
+    if rope != 0.01 and which != "bayes":
+        raise ParameterError(f'rope is for test="bayes", got it with test="{which}"; leave it out.')
     settings = Settings(which, correction, metric, confidence, rope, costs, positive)
     plan = {
         **_plan(which, folds, repeats, test_size),

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.evaluation._figures import FIGURES
 from treewright.evaluation._folds import FoldRun
 from treewright.evaluation._ranks import Friedman
 from treewright.evaluation._scores import share_tested
@@ -84,6 +85,15 @@ class Comparison:
         Friedman's test and the mean ranks, where several data sets are ranked.
     runs
         What every model said on every fold, by data set and name.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, compare, datasets
+    >>> iris = datasets.load_iris()
+    >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+    >>> result = compare(models, iris.data, iris.target, folds=5, repeats=1, random_state=0)
+    >>> result.names, result.differs(result.pairs[0])
+    (('tree', 'stump'), True)
     """
 
     names: tuple[str, ...]
@@ -153,8 +163,9 @@ class Comparison:
         if len(self.data_sets) == 1:
             share = share_tested(self._splits())
             n_folds = self.scores[0].shape[1]
+            confidence, within = self.settings.confidence, FIGURES[self.metric].within
             limits = [
-                mean_interval(one, share, self.settings.confidence) if n_folds > 1 else self._row(k)
+                within(*mean_interval(one, share, confidence)) if n_folds > 1 else self._row(k)
                 for k, one in enumerate(self.scores[0])
             ]
             columns["low"], columns["high"] = (list(ends) for ends in zip(*limits, strict=True))

@@ -29,7 +29,7 @@ from treewright.evaluation._folds import (
 )
 from treewright.evaluation._intervals import Proportion, check_confidence
 from treewright.evaluation._predictions import Predictions
-from treewright.evaluation._splits import Method, check_method_name, make_splits
+from treewright.evaluation._splits import Method, check_options, make_splits
 
 __all__ = ["cross_validate"]
 
@@ -108,7 +108,15 @@ def cross_validate(
     >>> print(f"{result.error:.3f}")
     0.067
     """
-    check_method_name(method)
+    check_options(
+        method,
+        folds=None if isinstance(folds, int) and folds == 10 else folds,
+        repeats=repeats,
+        test_size=None if test_size == 1 / 3 else test_size,
+        stratify=stratify,
+        groups=groups,
+        time=time,
+    )
     check_confidence(confidence)
     rows = read_rows(X, y, is_class_model(model))
     if method == "oob":

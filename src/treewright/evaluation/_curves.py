@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from treewright.errors import ParameterError
+from treewright.evaluation._costs import read_costs
 from treewright.evaluation._data import Rows, is_class_model, read_rows
 from treewright.evaluation._figures import FIGURES, figure_values
 from treewright.evaluation._folds import FoldRun, Progress, Split, pooled, run_folds
@@ -113,6 +114,7 @@ def learning_curve(
     sizes: Sequence[float] = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
     *,
     measure: str | None = None,
+    costs: Any = None,
     folds: Any = 5,
     repeats: int = 1,
     groups: Any = None,
@@ -132,6 +134,8 @@ def learning_curve(
         have the classes in the same shares.
     measure : str, default=None
         Any figure of an :class:`Evaluation`; "error" or "rmse" by default.
+    costs : array-like or dict of dicts, default=None
+        Cost of each true and predicted class, for ``measure="mean_cost"``.
     folds, repeats, groups, random_state, n_jobs, progress
         As in :func:`treewright.cross_validate`.
 
@@ -159,7 +163,8 @@ def learning_curve(
         for count in counts
     ]
     run = run_folds({"": model}, rows, splits, n_jobs=n_jobs, progress=progress, on_train=True)[""]
-    found = _by_fold(run, measure)
+    priced = None if rows.classes is None else read_costs(costs, rows.classes.tolist())
+    found = _by_fold(run, measure, priced)
     series = {kind: values.reshape(len(whole), len(counts)) for kind, values in found.items()}
     return _curve("training rows", tuple(counts), measure, series)
 
@@ -268,13 +273,13 @@ def _measure(measure: str | None, rows: Rows) -> str:
     return measure
 
 
-def _by_fold(run: FoldRun, measure: str) -> dict[str, Floats]:
+def _by_fold(run: FoldRun, measure: str, costs: Floats | None = None) -> dict[str, Floats]:
     """The figure of each fold on its training rows and on those held out."""
 
     def value(found: Predictions) -> float:
         matrix = None if found.classes is None else found.confusion
         positive = 1 if found.n_classes == 2 else None
-        figures = figure_values(matrix, found, None, positive)
+        figures = figure_values(matrix, found, costs, positive)
         if measure not in figures:
             raise ParameterError(
                 f"measure {measure!r} is not known of this model; take one of {', '.join(figures)}."

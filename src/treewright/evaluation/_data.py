@@ -21,7 +21,7 @@ from treewright.data.target import class_codes, numeric_target
 from treewright.data.weights import check_lengths
 from treewright.errors import DataError, ParameterError
 
-__all__ = ["Rows", "as_model_takes", "is_class_model", "read_rows", "take_rows"]
+__all__ = ["Rows", "as_model_takes", "check_fitted", "is_class_model", "read_rows", "take_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,17 @@ class Rows:
         """The same rows, where models may say classes that y does not have."""
         assert self.classes is not None
         assert self.codes is not None
-        both = np.union1d(self.classes, np.asarray(known).astype(self.classes.dtype))
+        known = np.asarray(known)
+        is_number = [np.asarray(one.tolist()).dtype.kind in "biuf" for one in (known, self.classes)]
+        if is_number[0] != is_number[1]:
+            raise DataError(
+                f"y must hold classes of the model, such as {known.tolist()[0]!r}, but holds "
+                f"{'numbers' if is_number[1] else 'text'}, such as {self.classes.tolist()[0]!r}; "
+                "convert it."
+            )
+        if not is_number[0]:
+            known = known.astype(self.classes.dtype)
+        both = np.union1d(self.classes, known)
         place = np.searchsorted(both, self.classes).astype(np.int32)
         return Rows(self.X, self.y, both, place[self.codes], self._seen)
 
@@ -86,6 +96,8 @@ def read_rows(X: Any, y: Any, classification: bool) -> Rows:
             )
         rows = Rows(X, target)
     check_lengths(_n_rows(X), len(rows))
+    if not len(rows):
+        raise DataError("X and y must have a row or more, got none; check what was filtered.")
     return rows
 
 
@@ -93,11 +105,12 @@ def is_class_model(model: Any) -> bool:
     """Whether a model predicts classes; a sentence for what is no model."""
     from sklearn.base import is_classifier, is_regressor
 
-    if not hasattr(model, "fit") or not hasattr(model, "predict"):
+    is_class = isinstance(model, type)
+    if is_class or not hasattr(model, "fit") or not hasattr(model, "predict"):
         raise ParameterError(
             "model must be an estimator with fit and predict, "
-            f"got {type(model).__name__ if not isinstance(model, type) else model.__name__}; "
-            "pass an instance such as CARTClassifier()."
+            f"got {f'the class {model.__name__}' if is_class else type(model).__name__}; "
+            f"pass an instance such as {model.__name__ if is_class else 'CARTClassifier'}()."
         )
     if is_classifier(model):
         return True
@@ -107,6 +120,21 @@ def is_class_model(model: Any) -> bool:
         f"model must be a classifier or a regressor, but {type(model).__name__} says it is "
         "neither; derive it from scikit-learn's ClassifierMixin or RegressorMixin."
     )
+
+
+def check_fitted(model: Any, caller: str) -> None:
+    """Refuse a model that was not fitted, or is none."""
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    is_class_model(model)
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise ParameterError(
+            f"{caller} takes a fitted model, but this {type(model).__name__} is not; call fit first"
+            f"{', or use cross_validate' if caller == 'evaluate' else ''}."
+        ) from None
 
 
 def as_model_takes(model: Any, X: Any) -> Any:

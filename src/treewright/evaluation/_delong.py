@@ -45,7 +45,7 @@ class Areas:
         """The interval of the mean area, symmetric on the scale of its logit.
 
         On its own scale (``logit=False``) it covers too little where the area is near 1: 92 % of
-        95 for 0.95 and 100 + 100 rows (docs/interval_coverage.py).
+        95 for 0.95 and 100 + 100 rows (docs/scripts/interval_coverage.py).
         """
         from scipy.special import expit, ndtri
         from scipy.special import logit as log_odds

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.errors import ParameterError
-from treewright.evaluation._data import as_model_takes, is_class_model, read_rows
+from treewright.evaluation._data import as_model_takes, check_fitted, is_class_model, read_rows
 from treewright.evaluation._evaluation import Evaluation, make_evaluation
 from treewright.evaluation._folds import ask, pooled
 from treewright.evaluation._intervals import Proportion
@@ -62,7 +61,7 @@ def evaluate(
     0.733, 0.344 of the bad ones found
     """
     is_classes = is_class_model(model)
-    _check_fitted(model)
+    check_fitted(model, "evaluate")
     rows = read_rows(X, y, is_classes)
     if rows.classes is not None:
         known = getattr(model, "classes_", rows.classes)
@@ -88,16 +87,3 @@ def evaluate(
         "test rows",
         notes,
     )
-
-
-def _check_fitted(model: Any) -> None:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        raise ParameterError(
-            f"evaluate takes a fitted model, but this {type(model).__name__} is not; call fit "
-            "first, or use cross_validate."
-        ) from None

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.errors import ParameterError
+from treewright.errors import ParameterError, suggest
 from treewright.evaluation import _tables
 from treewright.evaluation._costs import positive_code, read_costs
 from treewright.evaluation._figures import FIGURES, figure_values, intervals
@@ -55,6 +55,15 @@ class Evaluation:
         Words of whoever made the predictions.
     run
         The folds, after cross-validation.
+
+    Examples
+    --------
+    >>> from treewright import Evaluation
+    >>> result = Evaluation.from_confusion([[150, 40], [60, 250]], costs=[[-1, 100], [1, 0]])
+    >>> result.accuracy, result["total_cost"]
+    (0.8, 3910.0)
+    >>> print("{:.3f} to {:.3f}".format(*result.interval("accuracy")))
+    0.763 to 0.833
     """
 
     confusion: NDArray[np.float64] | None
@@ -89,7 +98,8 @@ class Evaluation:
         costs : array-like of shape (n_classes, n_classes) or dict of dicts, default=None
             Cost of each cell; may be negative.
         classes : sequence, default=None
-            Names of the classes; 0, 1, … by default.
+            Names of the classes; those of a data frame, such as pandas.crosstab makes, else
+            0, 1, …
         positive : object, default=None
             The class of interest; the last of two by default.
         confidence, interval
@@ -105,7 +115,7 @@ class Evaluation:
         (0.8, 3910.0)
         """
         found = _read_matrix(matrix)
-        labels = tuple(range(len(found)) if classes is None else classes)
+        labels = _named_classes(matrix, len(found)) if classes is None else tuple(classes)
         if len(labels) != len(found):
             raise ParameterError(
                 f"classes must name the {len(found)} classes of the matrix, got {len(labels)}."
@@ -174,7 +184,7 @@ class Evaluation:
     def __getitem__(self, name: str) -> float:
         found = self.values.get(ALIASES.get(name, name))
         if found is None:
-            raise KeyError(f"There is no figure {name!r} here; there are {', '.join(self.values)}.")
+            raise KeyError(f"There is no figure {name!r} here.{suggest(name, list(self.values))}")
         return found
 
     def __getattr__(self, name: str) -> float:
@@ -325,7 +335,20 @@ def _read_matrix(matrix: Any) -> NDArray[np.float64]:
     is_square = found.ndim == 2 and found.shape[0] == found.shape[1] and len(found) > 1
     if not is_square or not np.isfinite(found).all() or (found < 0).any() or not found.sum():
         raise ParameterError(
-            "A confusion matrix must be square, of two classes or more, with counts of rows not "
-            f"below 0, got {np.asarray(matrix, dtype=object).tolist()!r}."
+            "A confusion matrix must be square, of two classes or more, with counts of rows that "
+            f"are not below 0 nor all 0, got {np.asarray(matrix, dtype=object).tolist()!r}."
         )
     return found
+
+
+def _named_classes(matrix: Any, n: int) -> tuple[Any, ...]:
+    """The classes that a data frame names down and across; their numbers elsewhere."""
+    if not hasattr(matrix, "index") or not hasattr(matrix, "columns"):
+        return tuple(range(n))
+    down, across = matrix.index.tolist(), list(matrix.columns)
+    if down != across:
+        raise ParameterError(
+            "A confusion matrix must have the same classes down and across, got "
+            f"{down!r} and {across!r}; reindex it."
+        )
+    return tuple(across)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.evaluation._bootstrap import bca_intervals
+from treewright.evaluation._bootstrap import bca_intervals, root_mean_interval
 from treewright.evaluation._confusion import confusion_figures, proportions
 from treewright.evaluation._delong import Areas, roc_areas
 from treewright.evaluation._intervals import Interval, Proportion, proportion_interval
@@ -22,19 +22,28 @@ __all__ = ["FIGURES", "Figure", "area_parts", "figure_values", "intervals"]
 Floats = NDArray[np.float64]
 
 
+INF = float("inf")
+
+
 class Figure(NamedTuple):
-    """How a figure is called in print, and whether more of it is better."""
+    """How a figure is called in print, whether more of it is better, and where its values end."""
 
     label: str
     better: Literal["high", "low"] = "high"
+    least: float = 0.0
+    most: float = 1.0
+
+    def within(self, low: float, high: float) -> tuple[float, float]:
+        """An interval without the values that the figure cannot have."""
+        return max(low, self.least), min(high, self.most)
 
 
 FIGURES: dict[str, Figure] = {
     "accuracy": Figure("accuracy"),
     "error": Figure("error", "low"),
     "balanced_accuracy": Figure("balanced accuracy"),
-    "kappa": Figure("kappa"),
-    "mcc": Figure("Matthews correlation"),
+    "kappa": Figure("kappa", least=-1.0),
+    "mcc": Figure("Matthews correlation", least=-1.0),
     "precision": Figure("precision"),
     "recall": Figure("recall (TPR)"),
     "specificity": Figure("specificity"),
@@ -50,16 +59,16 @@ FIGURES: dict[str, Figure] = {
     "roc_auc_weighted": Figure("ROC AUC, weighted"),
     "average_precision": Figure("average precision (PR)"),
     "average_precision_macro": Figure("average precision, macro"),
-    "log_loss": Figure("log-loss", "low"),
-    "brier": Figure("Brier score", "low"),
+    "log_loss": Figure("log-loss", "low", most=INF),
+    "brier": Figure("Brier score", "low", most=2.0),
     "calibration_error": Figure("calibration error", "low"),
-    "mean_cost": Figure("mean cost", "low"),
-    "total_cost": Figure("total cost", "low"),
-    "rmse": Figure("RMSE", "low"),
-    "mae": Figure("MAE", "low"),
-    "r2": Figure("R²"),
+    "mean_cost": Figure("mean cost", "low", least=-INF, most=INF),
+    "total_cost": Figure("total cost", "low", least=-INF, most=INF),
+    "rmse": Figure("RMSE", "low", most=INF),
+    "mae": Figure("MAE", "low", most=INF),
+    "r2": Figure("R²", least=-INF),
     "coverage": Figure("coverage of intervals"),
-    "width": Figure("width of intervals", "low"),
+    "width": Figure("width of intervals", "low", most=INF),
 }
 
 N_BINS = 10
@@ -106,13 +115,12 @@ def intervals(
     if predictions is None:
         return found
     if confusion is None:
-        names = _number_names(predictions)
-        found.update(
-            _row_intervals(names, predictions, _number_sums(predictions), _numbers, confidence)
-        )
+        names, sums = _number_names(predictions), _number_sums(predictions)
+        found.update(_row_intervals(names, predictions, sums, _numbers, confidence))
+        found["rmse"] = root_mean_interval(sums[:, 1], confidence) or found["rmse"]
         if predictions.interval is not None:
             n = predictions.n_rows
-            covered = float(_number_sums(predictions)[:, 5].sum())
+            covered = float(sums[:, 5].sum())
             found["coverage"] = proportion_interval(covered, n, method, confidence)
     if predictions.proba is not None:
         found.update(_area_intervals(predictions, positive, confidence))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.errors import DataError
+from treewright.errors import DataError, ParameterError
 from treewright.evaluation._data import Rows, take_rows
 from treewright.evaluation._predictions import Predictions
 
@@ -142,6 +142,8 @@ def run_folds(
     checked
         Refuse splits that train on one class only.
     """
+    if n_jobs == 0:
+        raise ParameterError("n_jobs must be fits at a time, or -1 for all cores, got 0; use 1.")
     if checked:
         check_classes(rows, splits)
     jobs = [
@@ -249,6 +251,11 @@ def places_in(labels: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
 
 def check_classes(rows: Rows, splits: Sequence[Split]) -> None:
     """Refuse splits whose training rows are all of one class, and such without rows."""
+    if rows.classes is not None and len(rows.classes) == 1:
+        raise DataError(
+            f"y must have two classes or more, but all {len(rows)} rows are "
+            f"{rows.classes.tolist()[0]!r}; pass rows of other classes."
+        )
     for k, split in enumerate(splits):
         if not len(split.train) or not len(split.test):
             raise DataError(

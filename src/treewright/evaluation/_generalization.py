@@ -107,6 +107,8 @@ def generalization_error(
         raise ParameterError(
             f'method must be "optimistic", "pessimistic" or "validation", got {method!r}.'
         )
+    if not penalty >= 0:
+        raise ParameterError(f"penalty must be at least 0, got {penalty!r}; use 0.5.")
     errors, leaves, n = _training(tree)
     if method == "validation":
         return _validated(tree, X, y, leaves, confidence)
@@ -125,14 +127,14 @@ def _training(tree: Any) -> tuple[float, int, float]:
     inner = getattr(tree, "tree_", tree)
     if hasattr(inner, "weighted_n_node_samples"):  # scikit-learn
         if not hasattr(tree, "classes_"):
-            raise _not_classes()
+            raise _not_classes(tree)
         is_leaf = inner.children_left < 0
         weight, value = inner.weighted_n_node_samples, inner.value[:, 0]
         wrong = weight * (1 - value.max(axis=1) / value.sum(axis=1))
         return float(wrong[is_leaf].sum()), int(is_leaf.sum()), float(weight[0])
     target = getattr(getattr(inner, "schema", None), "target", None)
     if target is None or not target.is_classification:
-        raise _not_classes()
+        raise _not_classes(tree)
     is_leaf = inner.n_children == 0
     labels = inner.label[is_leaf]
     value = np.asarray(inner.value)[is_leaf]
@@ -140,10 +142,10 @@ def _training(tree: Any) -> tuple[float, int, float]:
     return float(round(wrong.sum(), 9)), int(is_leaf.sum()), float(inner.weight[0])
 
 
-def _not_classes() -> ParameterError:
+def _not_classes(tree: Any) -> ParameterError:
     return ParameterError(
-        "generalization_error counts wrong classes, so it needs a fitted classification tree; "
-        "for numbers use evaluate."
+        "generalization_error counts wrong classes in leaves, so it needs one fitted "
+        f"classification tree, got {type(tree).__name__}; use evaluate or cross_validate."
     )
 
 

@@ -7,6 +7,7 @@ ends (Brown, Cai and DasGupta 2001, Statistical Science 16).
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -56,6 +57,9 @@ def accuracy_interval(
     '0.722 … 0.878'
     """
     check_confidence(confidence)
+    for name, value in (("successes", successes), ("n", n)):
+        if not isinstance(value, Real):
+            raise ParameterError(f"{name} must be a number of rows, got {value!r}; pass a count.")
     if not n > 0 or not np.isfinite(n):
         raise ParameterError(f"n must be a positive number of rows, got {n!r}; pass their count.")
     if not 0 <= successes <= n:
@@ -84,7 +88,7 @@ def proportion_interval(
     # Wilson's is scipy's binomtest(...).proportion_ci(method="wilson"), for any successes
     z, p = float(ndtri(0.5 + confidence / 2)), successes / n
     if method == "wald":
-        half = z * np.sqrt(p * (1 - p) / n)
+        half = z * float(np.sqrt(p * (1 - p) / n))
         return Interval(max(0.0, p - half), min(1.0, p + half), method)
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))

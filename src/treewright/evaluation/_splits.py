@@ -15,7 +15,7 @@ from treewright.errors import DataError, ParameterError
 from treewright.evaluation._data import Rows
 from treewright.evaluation._folds import Split
 
-__all__ = ["Method", "check_method_name", "make_splits"]
+__all__ = ["Method", "check_method_name", "check_options", "make_splits"]
 
 Method = Literal["holdout", "k-fold", "repeated", "loo", "bootstrap", ".632", ".632+", "oob"]
 
@@ -62,6 +62,10 @@ def make_splits(
     _check_numbers(int(folds), repeats, test_size, n, method)
     if time is not None and time is not False:
         return _by_time(rows, time, int(folds), method, test_size)
+    if stratify and rows.codes is None:
+        raise ParameterError(
+            "stratify=True is for classes, but the target holds numbers; leave it out."
+        )
     if stratify is None:
         stratify = method != "bootstrap"
     labels = rows.codes if stratify else None
@@ -91,6 +95,48 @@ def check_method_name(method: str) -> None:
         )
 
 
+# what each way of holding rows out takes
+_TAKES: dict[str, set[str]] = {
+    "holdout": {"repeats", "test_size", "stratify", "groups", "time"},
+    "k-fold": {"folds", "repeats", "stratify", "groups", "time"},
+    "repeated": {"folds", "repeats", "stratify", "groups"},
+    "loo": {"groups"},
+    "oob": set(),
+    "bootstrap": {"repeats", "stratify", "groups"},
+    ".632": {"repeats", "stratify", "groups"},
+    ".632+": {"repeats", "stratify", "groups"},
+}
+
+
+def check_options(method: str, **given: Any) -> None:
+    """Refuse options that would do nothing; those that are None were not given.
+
+    Examples
+    --------
+    >>> check_options("loo", folds=5, groups=None)
+    Traceback (most recent call last):
+    ...
+    treewright.errors.ParameterError: folds does nothing with method='loo'; leave it out.
+    """
+    check_method_name(method)
+    names = {name for name, value in given.items() if value is not None and value is not False}
+    for name in sorted(names - _TAKES[method] - {"time"}):  # splits by time say more themselves
+        raise ParameterError(f"{name} does nothing with method={method!r}; leave it out.")
+    folds = given.get("folds")
+    if folds is not None and not isinstance(folds, int | np.integer):
+        beside, which = {"repeats", "stratify", "time"}, "folds that were made already"
+        if not hasattr(folds, "split"):
+            beside |= {"groups"}
+    elif "time" in names:
+        beside, which = {"repeats", "stratify", "groups"}, "time"
+    elif "groups" in names and method not in ("k-fold", "repeated"):
+        beside, which = {"stratify"}, f"groups with method={method!r}"
+    else:
+        return
+    for name in sorted(names & beside):
+        raise ParameterError(f"{name} does nothing beside {which}; leave one of them out.")
+
+
 def _check_numbers(folds: int, repeats: int, test_size: float, n: int, method: str) -> None:
     if method in ("k-fold", "repeated"):
         if folds < 2:
@@ -98,10 +144,10 @@ def _check_numbers(folds: int, repeats: int, test_size: float, n: int, method: s
         if folds > n:
             raise ParameterError(
                 f"folds must not be more than the rows, got {folds} folds of {n} rows; use fewer "
-                'folds, or method="loo".'
+                "folds."
             )
-    if repeats < 1:
-        raise ParameterError(f"repeats must be at least 1, got {repeats}.")
+    if not isinstance(repeats, int | np.integer) or repeats < 1:
+        raise ParameterError(f"repeats must be an integer of 1 or more, got {repeats!r}.")
     if method == "holdout" and not 0 < test_size < 1:
         raise ParameterError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
 
@@ -109,10 +155,19 @@ def _check_numbers(folds: int, repeats: int, test_size: float, n: int, method: s
 def _labels(values: Any, n: int, name: str) -> NDArray[Any]:
     column = raw_column(values)
     found = column.to_numpy(zero_copy_only=False) if hasattr(column, "to_pylist") else column
-    found = np.asarray(getattr(found, "codes", found))
+    codes = getattr(found, "codes", None)  # of pandas' categories
+    found = np.asarray(found if codes is None else codes)
     if found.shape != (n,):
         raise DataError(
             f"{name} must have one value for each of the {n} rows, got shape {found.shape}."
+        )
+    is_gap = found != found if codes is None else found < 0  # NaN and NaT are not themselves
+    if found.dtype == object:
+        is_gap |= np.equal(found, np.array(None, object))
+    if is_gap.any():
+        raise DataError(
+            f"{name} must have no gaps, but {np.count_nonzero(is_gap)} of {n} values are missing; "
+            "drop those rows, or name what they are."
         )
     return found
 
@@ -224,7 +279,7 @@ def _by_time(rows: Rows, time: Any, folds: int, method: str, test_size: float) -
 def _given(folds: Any, rows: Rows, groups: Any) -> list[Split]:
     """The splits of a splitter, or pairs that the user made."""
     n = len(rows)
-    if hasattr(folds, "split"):
+    if hasattr(folds, "split") and not isinstance(folds, str):
         together = None if groups is None else _labels(groups, n, "groups")
         pairs = folds.split(np.empty((n, 0)), rows.truth, together)
     else:

@@ -198,7 +198,7 @@ def calibration_columns(result: Evaluation) -> dict[str, Any]:
     """Bins of equally many rows: how sure the model was, how often it was so."""
     found = result.predictions
     if found is None or found.proba is None or not found.is_probability:
-        raise ParameterError("Calibration needs class probabilities, but this model gives none.")
+        raise ParameterError("Calibration needs class probabilities, but there are none here.")
     chance, is_so = sureness(found, result.positive_code)
     place, weight = calibration_bins(chance), found.weights
     bins = np.unique(place)
@@ -281,6 +281,8 @@ def as_html(result: Evaluation) -> str:
 def headline(result: Evaluation) -> str:
     """Who was judged on what, and the first figure."""
     who = f"{result.model}, {result.method}, {result.n_rows:g} rows"
+    if result.predictions is None:
+        who = f"Counts of {result.n_rows:g} rows"
     name = "error" if result.is_classification else "rmse"
     low, high, how = result.intervals[name]
     value = result.values[name]
@@ -291,7 +293,7 @@ def headline(result: Evaluation) -> str:
             f"{who}{positive}\n"
             f"Wrong in {value:.1%} of the rows, {percent} interval {low:.1%} … {high:.1%} ({how})"
         )
-    return f"{who}\nRMSE {value:.5g}, {percent} interval {low:.5g} … {high:.5g} ({how})"
+    return f"{who}\nRMSE {value:.4g}, {percent} interval {low:.4g} … {high:.4g} ({how})"
 
 
 def wrapped(sentence: str) -> str:

@@ -121,7 +121,10 @@ def corrected_t(differences: ArrayLike, test_share: float, confidence: float = 0
 def mean_interval(
     scores: ArrayLike, test_share: float, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Interval of a cross-validated mean, by the variance of the corrected t test."""
+    """Interval of a cross-validated mean, by the variance of the corrected t test.
+
+    It may reach beyond the values that a score can have (``Figure.within``).
+    """
     found = corrected_t(scores, test_share, confidence)
     return found.low, found.high
 

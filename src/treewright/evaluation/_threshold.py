@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from treewright.errors import DataError, ParameterError
 from treewright.evaluation._costs import positive_code, read_costs
-from treewright.evaluation._data import as_model_takes, is_class_model, read_rows
+from treewright.evaluation._data import as_model_takes, check_fitted, is_class_model, read_rows
 from treewright.evaluation._seen import seen_in_training
 from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 
@@ -145,7 +145,13 @@ def choose_threshold(
     >>> bool(choice.figures["recall"][choice.best] >= 0.9)
     True
     """
-    if not is_class_model(model) or not hasattr(model, "predict_proba"):
+    if not is_class_model(model):
+        raise ParameterError(
+            f"choose_threshold is for classes, but {type(model).__name__} predicts numbers; pass a "
+            "classifier."
+        )
+    check_fitted(model, "choose_threshold")
+    if not hasattr(model, "predict_proba"):
         raise ParameterError(
             f"choose_threshold needs class probabilities, which {type(model).__name__} does not "
             "give; wrap it in scikit-learn's CalibratedClassifierCV."

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import DataError, ModelFileError, ParameterError
+from treewright.estimator.explained import Explained
 from treewright.estimator.parameters import (
     PARAMETERS,
     Parameter,
@@ -32,9 +33,11 @@ from treewright.estimator.parameters import (
     options,
     parameters,
 )
+from treewright.estimator.scikit import DRAWN, weights_differ
 from treewright.evaluation._costs import read_costs
-from treewright.evaluation._data import Rows, as_model_takes, read_rows
+from treewright.evaluation._data import Rows, as_model_takes, is_class_model, read_rows
 from treewright.evaluation._folds import Split, run_folds
+from treewright.tree.additive import Additive, additive_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -82,7 +85,7 @@ _ROWS: dict[str, Parameter] = {
 
 
 @parameters(**_ROWS)
-class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CostSensitiveClassifier(Explained, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose decisions cost little, whatever its errors count.
 
     Parameters
@@ -184,6 +187,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ) -> tuple[Any, NDArray[Any] | None]:
         """The fitted model, and the labels that it learned where they are new."""
         model = clone(self._model())
+        if not is_class_model(model):
+            raise ParameterError(
+                f"CostSensitiveClassifier is for classes, but {type(model).__name__} predicts "
+                "numbers; pass a classifier."
+            )
         X = rows.features_for(model)
         if self.method == "threshold":
             if not hasattr(model, "predict_proba"):
@@ -286,6 +294,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         wide[:, np.isin(self.classes_, known)] = found
         return wide
 
+    def _additive(self) -> Additive:
+        check_is_fitted(self)
+        return additive_of(self.estimator_)
+
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithm of the probability of each class.
 
@@ -299,6 +311,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
+
+    def _weights_differ(self) -> str | None:
+        return DRAWN if self.method == "metacost" else weights_differ(self._model())
 
     def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import get_tags

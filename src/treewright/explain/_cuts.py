@@ -99,7 +99,7 @@ class Cuts:
 
     def _cells(self) -> dict[str, list[str]]:
         return {
-            "": ["*" if i == self.best else "" for i in range(len(self))],
+            "": ["chosen" if i == self.best else "" for i in range(len(self))],
             "cut": [f"{c:.6g}" if isinstance(c, float) else str(c) for c in self.cut],
             "below": [str(n) for n in self.n_below],
             "above": [str(n) for n in self.n_above],

@@ -7,8 +7,9 @@ sends there now, with the share that reaches it where gaps go down several branc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,15 @@ from treewright.data.table import Table
 from treewright.errors import ParameterError
 from treewright.estimator.training import Training, read_training
 from treewright.explain._cuts import Cuts, score_cuts
+from treewright.explain._measures import Branch, Measures, branches_of, measures_of
+from treewright.explain._paint import LINE, UP, axes, name, tidy
 from treewright.tree.conditions import branch_conditions, surrogate_conditions
 from treewright.tree.growing.grow import candidates as search
 from treewright.tree.growing.stopped import NO_TEST, why_stopped
 from treewright.tree.predict import node_values
 from treewright.tree.show.describe import Wording
 from treewright.tree.show.tables import as_frame, html_table, text_table
+from treewright.tree.show.words import clip, format_value
 
 if TYPE_CHECKING:
     from treewright.tree.tree import Tree
@@ -54,6 +58,10 @@ class Candidate:
         Whether the tree splits on this feature here.
     split_info
         Bits to tell the branches apart, for learners that choose by gain ratio; otherwise NaN.
+    p_value
+        Adjusted p-value, for learners that choose by a test; otherwise NaN.
+    branches
+        Where the split sends the rows: counts of the classes, or means.
     """
 
     feature: str
@@ -62,6 +70,8 @@ class Candidate:
     n_known: int
     is_chosen: bool = False
     split_info: float = float("nan")
+    p_value: float = float("nan")
+    branches: tuple[Branch, ...] = ()
 
     @property
     def gain_ratio(self) -> float:
@@ -135,6 +145,11 @@ class Trace:
         return any(not np.isnan(c.split_info) for c in self.candidates)
 
     @property
+    def has_p(self) -> bool:
+        """Whether the candidates have p-values, by which the learner chooses."""
+        return any(not np.isnan(c.p_value) for c in self.candidates)
+
+    @property
     def competitors(self) -> tuple[Candidate, ...]:
         """Splits that were not chosen, the best first."""
         return tuple(c for c in self.candidates if not c.is_chosen and c.test)
@@ -154,6 +169,53 @@ class Trace:
         index = self.rows.table.schema.index(feature)
         return score_cuts(self.rows, index, self.criterion)
 
+    def counts(self, feature: str | int) -> Any:
+        """The table behind a candidate: a row per branch, a column per class (or the mean).
+
+        Parameters
+        ----------
+        feature
+            Its name, or its rank among the candidates.
+        """
+        branches = self[feature].branches
+        columns: dict[str, Any] = {
+            "branch": [branch.test for branch in branches],
+            "n_samples": [branch.n_samples for branch in branches],
+        }
+        for k, heading in enumerate(self._value_names()):
+            columns[heading] = [branch.value[k] for branch in branches]
+        return as_frame(columns | {"impurity": [branch.impurity for branch in branches]})
+
+    def measures(self) -> Any:
+        """Information gain, gain ratio, decrease of Gini's index and p of every candidate.
+
+        From the counts of its branches, whatever the learner chose by: entropy in bits,
+        Pearson's chi-squared test without adjustment. For classes only.
+        """
+        if self.rows is None or not self.rows.target.is_classification:
+            raise ParameterError(
+                "measures counts classes, but this tree predicts numbers; frame() has the gains."
+            )
+        found = [measures_of(c.branches) for c in self.candidates]
+        return as_frame(
+            {
+                "feature": [c.feature for c in self.candidates],
+                "test": [c.test for c in self.candidates],
+                **{
+                    field.name: [getattr(m, field.name) for m in found]
+                    for field in fields(Measures)
+                },
+                "is_chosen": [c.is_chosen for c in self.candidates],
+            }
+        )
+
+    def _value_names(self) -> list[str]:
+        target = None if self.rows is None else self.rows.target
+        if target is None or not target.is_classification:
+            n = 1 if target is None else target.n_outputs
+            return ["mean"] if n == 1 else [f"mean {k}" for k in range(n)]
+        return [str(label) for label in target.classes]
+
     def frame(self) -> Any:
         """The candidates as a data frame, with the surrogates in the same rows."""
         beside = {surrogate.feature: surrogate for surrogate in self.surrogates}
@@ -168,6 +230,7 @@ class Trace:
                 "test": [c.test for c in self.candidates],
                 "gain": [c.gain for c in self.candidates],
                 **(ratios if self.has_ratios else {}),
+                **({"p_value": [c.p_value for c in self.candidates]} if self.has_p else {}),
                 "n_known": [c.n_known for c in self.candidates],
                 "is_chosen": [c.is_chosen for c in self.candidates],
                 "surrogate": [s.test if s else "" for s in found],
@@ -177,23 +240,35 @@ class Trace:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the gain of every candidate.
+        """Draw the score of every candidate: its gain, its gain ratio, or −log₁₀ p.
 
         Parameters
         ----------
         ax
             Matplotlib axes to draw on; new ones if None.
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots()[1]
         shown = [c for c in self.candidates if c.test][::-1]
-        colours = ["C0" if c.is_chosen else "0.7" for c in shown]
-        ax.barh([c.test for c in shown], [c.gain for c in shown], color=colours)
-        ax.set_xlabel("gain")
-        ax.set_title(self._caption())
+        ax = axes(ax, height=1.1 + 0.36 * len(shown))
+        what, score = self._score()
+        size = [score(c) for c in shown]
+        colours = [UP if c.is_chosen else LINE for c in shown]
+        ax.barh([name(c.test, TEXT_WIDTH) for c in shown], size, color=colours)
+        for place, (c, x) in enumerate(zip(shown, size, strict=True)):
+            text = f" p {c.p_value:.2g}" if self.has_p else f" {x:.3f}"
+            ax.text(max(x, 0.0), place, text, va="center", fontsize=9)
+        ax.margins(x=0.12)
+        ax.set_xlabel(what)
+        ax.set_title(name(self._caption(), 80), fontsize=10)
+        tidy(ax)
         return ax
+
+    def _score(self) -> tuple[str, Callable[[Candidate], float]]:
+        """What candidates are compared by, and its value."""
+        if self.has_p:
+            return "−log₁₀ p", lambda c: -math.log10(max(c.p_value, 1e-300))
+        if self.has_ratios:
+            return "gain ratio", lambda c: c.gain_ratio
+        return "gain", lambda c: c.gain
 
     def __str__(self) -> str:
         parts = [self._caption(), text_table(self._cells())]
@@ -212,16 +287,17 @@ class Trace:
         return what if self.stopped is None else f"{what}; not split: {self.stopped}"
 
     def _cells(self) -> dict[str, list[str]]:
-        def numbers(name: str) -> list[str]:
-            return [f"{getattr(c, name):.6g}" if c.test else "" for c in self.candidates]
+        def numbers(what: str) -> list[str]:
+            return [f"{getattr(c, what):.6g}" if c.test else "" for c in self.candidates]
 
         ratios = {"split info": numbers("split_info"), "gain ratio": numbers("gain_ratio")}
         return {
-            "": ["*" if c.is_chosen else "" for c in self.candidates],
-            "feature": [c.feature for c in self.candidates],
+            "": ["chosen" if c.is_chosen else "" for c in self.candidates],
+            "feature": [clip(format_value(c.feature), TEXT_WIDTH) for c in self.candidates],
             "test": [c.test or "no split" for c in self.candidates],
             "gain": numbers("gain"),
             **(ratios if self.has_ratios else {}),
+            **({"p": numbers("p_value")} if self.has_p else {}),
             "known": [str(c.n_known) for c in self.candidates],
         }
 
@@ -233,15 +309,22 @@ class Trace:
         }
 
 
-def _stopped(tree: Tree, node: int, here: Training, candidates: list[Candidate]) -> str | None:
-    """Why a node was not split, with what its rows can say."""
+NOT_SIGNIFICANT = "no test is significant"
+
+
+def _stopped(tree: Tree, node: int, candidates: list[Candidate]) -> str | None:
+    """Why a node was not split, with what its candidates can say."""
     reason = why_stopped(tree, node)
-    if reason is None or not reason.startswith(NO_TEST) or any(c.test for c in candidates):
+    words = NO_TEST if tree.stopping is None else tree.stopping.no_split or NO_TEST
+    if reason is None or not reason.startswith(words):
         return reason
-    columns = here.table.columns
-    alike = all(np.all((column == column[:1]) | (column != column)) for column in columns)
-    if alike:
-        return "all rows have the same values"
+    tested = [c for c in candidates if c.p_value == c.p_value]
+    if tested:
+        least = min(tested, key=lambda c: c.p_value)
+        name = clip(format_value(least.feature), TEXT_WIDTH)
+        return f"{NOT_SIGNIFICANT}, the smallest p is {least.p_value:.3g} ({name})"
+    if any(c.test for c in candidates):
+        return reason
     return "every test leaves a branch that is too small"
 
 
@@ -275,7 +358,7 @@ def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) 
         impurity=float(tree.impurity[node]),
         candidates=tuple(candidates),
         surrogates=tuple(_surrogates(tree, node)),
-        stopped=_stopped(tree, node, here, candidates),
+        stopped=_stopped(tree, node, candidates),
         rows=here,
         criterion=recipe.criterion,
     )
@@ -300,7 +383,7 @@ def _candidate(
     """Grow a stump on one feature."""
     column = _only(here.table, feature)
     alone = replace(here, table=column)
-    name = column.schema.features[0].name
+    own = column.schema.features[0].name
     n_known = int(here.n_rows - _n_gaps(column.columns[0]))
     recipe = estimator._recipe(here)
     if recipe.choose is not None:
@@ -318,7 +401,7 @@ def _candidate(
     )
     stump: Tree = estimator._grow(alone, None, recipe)
     if stump.n_nodes == 1:
-        return Candidate(name, "", float("nan"), n_known, is_chosen)
+        return Candidate(own, "", float("nan"), n_known, is_chosen)
     test = Wording(gap_names=frozenset()).text(branch_conditions(stump, 0)[0], TEXT_WIDTH)
     info = float("nan")
     if recipe.quinlan is not None:
@@ -326,7 +409,9 @@ def _candidate(
             alone.table, alone.y, recipe, target=alone.target, sample_weight=alone.sample_weight
         )
         info = found[0]["split_info"]
-    return Candidate(name, test, float(stump.gain[0]), n_known, is_chosen, info)
+    p = float(np.exp(stump.log_p[0]))
+    branches = branches_of(stump, 0, TEXT_WIDTH)
+    return Candidate(own, test, float(stump.gain[0]), n_known, is_chosen, info, p, branches)
 
 
 def _surrogates(tree: Tree, node: int) -> Iterator[Surrogate]:

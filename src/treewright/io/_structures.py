@@ -29,18 +29,20 @@ from treewright.tree.growing.stopped import Stopping
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
 from treewright.tree.pruning_log import LOG_DTYPES, PruningLog
 from treewright.tree.split import SPLIT_DTYPES, Splits
+from treewright.tree.split_counts import COUNT_DTYPES, SplitCounts
 from treewright.tree.tree import TREE_DTYPES, Tree
 
 __all__ = ["STRUCTURES", "is_fitted", "is_ours"]
 
-_MATRICES = ("value",)  # all other arrays of a tree have one axis
+_MATRICES = ("value", "counts", "axis_range")  # all other arrays of a tree have one axis
 _SCHEMA_PARTS = ("names", "kinds", "categories", "named", "target")
-_TARGET_PARTS = ("name", "classes", "n_outputs", "class_factor")
+_TARGET_PARTS = ("name", "classes", "n_outputs", "class_factor", "outputs")
 _ESTIMATOR_PARTS = ("class", "parameters", "state")
 _OPTIONAL_PARTS: dict[str, type[Any]] = {
     "tests": NodeTests,
     "pruning_log": PruningLog,
     "stopping": Stopping,
+    "counts": SplitCounts,
 }
 
 
@@ -80,21 +82,24 @@ def _take_schema_apart(schema: Schema) -> dict[str, object]:
             "class_factor": [float(factor) for factor in target.class_factor],
         },
     }
+    if any(feature.time for feature in schema.features):
+        parts["times"] = [[f.time, f.zone] if f.time else [] for f in schema.features]
     _build_schema(parts)
     return parts
 
 
 def _build_schema(parts: dict[str, Any]) -> Schema:
-    _check_parts("schema", parts, _SCHEMA_PARTS)
+    times = parts.get("times", [[]] * len(parts.get("names", ())))
+    _check_parts("schema", {**parts, "times": times}, (*_SCHEMA_PARTS, "times"))
     names, kinds, categories = parts["names"], parts["kinds"], parts["categories"]
-    columns = (names, kinds, categories)
+    columns = (names, kinds, categories, times)
     if any(type(column) is not list or len(column) != len(names) for column in columns):
-        raise ModelFileError("names, kinds and categories of its schema do not match")
+        raise ModelFileError("names, kinds, categories and times of its schema do not match")
     if any(type(text) is not str for text in (*names, *kinds)) or type(parts["named"]) is not bool:
         raise ModelFileError("its schema has a name or a kind that is not a text")
     features = tuple(
-        Feature(name, kind, _categories(f"feature {name!r:.80}", values))
-        for name, kind, values in zip(names, kinds, categories, strict=True)
+        Feature(name, kind, _categories(f"feature {name!r:.80}", values), *_time(name, time))
+        for name, kind, values, time in zip(names, kinds, categories, times, strict=True)
     )
     target = _build_target(parts["target"])
     schema = Schema(features, parts["named"], target)
@@ -103,18 +108,33 @@ def _build_schema(parts: dict[str, Any]) -> Schema:
     return schema
 
 
+def _time(name: str, parts: object) -> list[Any]:
+    """What the moments of a feature are and their zone, or nothing."""
+    if (
+        type(parts) is not list
+        or len(parts) not in (0, 2)
+        or any(type(p) is not str for p in parts)
+    ):
+        raise ModelFileError(f"feature {name!r:.80} of its schema has no sound kind of time")
+    return parts
+
+
 def _build_target(parts: Any) -> Target | None:
     if parts is None:
         return None
     if type(parts) is not dict:
         raise ModelFileError("the target of its schema is not an object")
+    parts = {"outputs": [], **parts}
     _check_parts("target", parts, _TARGET_PARTS)
-    name, classes, n_outputs, factor = (parts[key] for key in _TARGET_PARTS)
+    name, classes, n_outputs, factor, outputs = (parts[key] for key in _TARGET_PARTS)
+    if type(outputs) is not list or any(type(word) is not str for word in outputs):
+        raise ModelFileError("the outputs of its schema are not a list of names")
     if type(factor) is not list or any(type(number) is not float for number in factor):
         raise ModelFileError("the class factors of its schema are not a list of floats")
     if classes and n_outputs != 1:
         raise ModelFileError("the target of its schema has classes and several outputs")
-    return Target(name, _categories("the target", classes), n_outputs, tuple(factor))
+    classes = _categories("the target", classes)
+    return Target(name, classes, n_outputs, tuple(factor), tuple(outputs))
 
 
 def _categories(what: str, values: object) -> tuple[Any, ...]:
@@ -155,6 +175,18 @@ def _build_tests(parts: dict[str, Any]) -> NodeTests:
     return NodeTests(**parts)
 
 
+def _take_counts_apart(counts: SplitCounts) -> dict[str, object]:
+    parts: dict[str, object] = dict(counts.arrays())
+    _check_arrays("counts", parts, COUNT_DTYPES)
+    return parts
+
+
+def _build_counts(parts: dict[str, Any]) -> SplitCounts:
+    _check_parts("counts", parts, tuple(COUNT_DTYPES))
+    _check_arrays("counts", parts, COUNT_DTYPES)
+    return SplitCounts(**parts)
+
+
 def _take_log_apart(log: PruningLog) -> dict[str, object]:
     parts: dict[str, object] = {**log.arrays(), "rules": [list(rule) for rule in log.rules]}
     _check_arrays("pruning log", parts, LOG_DTYPES)
@@ -171,12 +203,10 @@ def _build_log(parts: dict[str, Any]) -> PruningLog:
 
 
 def _build_stopping(parts: dict[str, Any]) -> Stopping:
-    _check_parts("stopping rules", parts, tuple(field.name for field in fields(Stopping)))
-    for name, value in parts.items():
-        is_number = type(value) in (int, float) and value == value
-        if not is_number and not (value is None and name.startswith("max_")):
-            raise ModelFileError("its stopping rules are not numbers")
-    return Stopping(**parts)
+    try:
+        return Stopping.from_dict(parts)
+    except ValueError as error:
+        raise ModelFileError(str(error)) from None
 
 
 def _take_tree_apart(tree: Tree) -> dict[str, object]:
@@ -363,6 +393,7 @@ STRUCTURES = (
     Structure("$splits", _is(Splits), _take_splits_apart, _build_splits),
     Structure("$tests", _is(NodeTests), _take_tests_apart, _build_tests),
     Structure("$pruning_log", _is(PruningLog), _take_log_apart, _build_log),
+    Structure("$counts", _is(SplitCounts), _take_counts_apart, _build_counts),
     Structure("$stopping", _is(Stopping), Stopping.to_dict, _build_stopping),
     Structure("$schema", _is(Schema), _take_schema_apart, _build_schema),
     Structure("$forest", _is(Forest), _take_forest_apart, _build_forest),

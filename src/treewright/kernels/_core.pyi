@@ -10,6 +10,27 @@ def grow(columns: list[NDArray[Any]], params: dict[str, Any]) -> dict[str, Any]:
 def candidates(
     columns: list[NDArray[Any]], params: dict[str, Any], primary: int
 ) -> list[dict[str, Any]]: ...
+def split_counts(
+    columns: list[NDArray[Any]],
+    end: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    slot: NDArray[np.int32],
+    column: NDArray[np.int32],
+    low: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    code: NDArray[np.int32],
+    weight: NDArray[np.float64] | None,
+    n_bins: int,
+    n_codes: int,
+) -> NDArray[np.float64]: ...
+def node_quantiles(
+    order: NDArray[np.int64],
+    end: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    share: NDArray[np.float64],
+) -> NDArray[np.float64]: ...
 def is_tree(first_child: NDArray[np.int32], n_children: NDArray[np.int32]) -> bool: ...
 def weakest_link(
     first_child: NDArray[np.int32],
@@ -136,12 +157,98 @@ def bin_edges(
 def summary_edges(
     value: NDArray[np.float64], weight: NDArray[np.float64], max_bins: int
 ) -> NDArray[np.float64]: ...
+def sparse_edges(
+    start: NDArray[np.int64],
+    row: NDArray[np.int32],
+    value: NDArray[np.float64],
+    n_rows: int,
+    weight: NDArray[np.float64] | None,
+    max_bins: int,
+    n_threads: int,
+) -> list[NDArray[np.float64]]: ...
+def bundle_columns(
+    start: NDArray[np.int64],
+    row: NDArray[np.int32],
+    value: NDArray[np.float64],
+    n_rows: int,
+    edges: list[Any],
+) -> NDArray[np.int32]: ...
+def sparse_bins(
+    start: NDArray[np.int64],
+    row: NDArray[np.int32],
+    value: NDArray[np.float64],
+    n_rows: int,
+    edges: list[Any],
+    stored: NDArray[np.int32],
+) -> Bins: ...
+def distinct_values(column: NDArray[Any], n_rows: int, most: int) -> NDArray[np.float64] | None: ...
+def drawn_rows(first: int, n: int, n_all: int, most: int) -> NDArray[np.int64]: ...
+def row_chances(seed: int, number: int, first: int, n: int) -> NDArray[np.float64]: ...
 
 class Bins:
     def __init__(
         self, columns: list[NDArray[Any]], maps: list[Any], n_rows: int, n_threads: int
     ) -> None: ...
+    def by_row(self) -> NDArray[np.uint8]: ...
     def by_column(self) -> NDArray[np.uint8]: ...
+
+class Share:
+    def __init__(
+        self,
+        params: dict[str, Any],
+        offsets: NDArray[np.int32],
+        width: int,
+        n_counted: int,
+        most_factor: float,
+        n_threads: int,
+    ) -> None: ...
+    def add(self, arrays: dict[str, Any], first_row: int, is_mapped: bool) -> None: ...
+    def most_loss(self) -> float: ...
+    def set_most_loss(self, most: float) -> None: ...
+    def loss(self) -> tuple[int, int, int, int, bool]: ...
+    def begin_round(self) -> None: ...
+    def begin_tree(
+        self,
+        column: int,
+        gradient: int,
+        hessian: int,
+        is_coarse: bool,
+        key: int,
+        number: int,
+        features: NDArray[np.int32],
+        keeps_first: bool,
+    ) -> dict[str, Any]: ...
+    def expand(self, expansions: dict[str, Any]) -> dict[str, Any]: ...
+    def finish_tree(self, tree: dict[str, Any]) -> dict[str, Any]: ...
+    def follow(self, tree: dict[str, Any], column: int) -> None: ...
+
+class Planner:
+    def __init__(
+        self, bins: Bins, params: dict[str, Any], n_counted: int, most_factor: float
+    ) -> None: ...
+    def offsets(self) -> NDArray[np.int32]: ...
+    def width(self) -> int: ...
+    def sum_bytes(self) -> int: ...
+    def begin(self, number: int) -> NDArray[np.int32]: ...
+    def scale(self, column: int) -> tuple[int, int, bool, int]: ...
+    def take_slopes(
+        self, column: int, most_gradient: float, most_hessian: float, gradient: int, hessian: int
+    ) -> bool: ...
+    def start(self, column: int, root: NDArray[np.int64], n_rows: int) -> None: ...
+    def wanted(self, most: int) -> dict[str, Any]: ...
+    def take(
+        self,
+        histograms: NDArray[np.int64],
+        n_left: NDArray[np.int64],
+        n_right: NDArray[np.int64],
+    ) -> None: ...
+    def finish(self, learning_rate: float) -> dict[str, Any]: ...
+    def tree(
+        self, n_rows: NDArray[np.int64], weight: NDArray[np.int64]
+    ) -> dict[str, NDArray[Any]]: ...
+    def mean_loss(
+        self, most: float, loss_high: int, loss_low: int, weight_high: int, weight_low: int
+    ) -> float: ...
 
 class Booster:
     def __init__(
@@ -312,3 +419,16 @@ class RuleMatcher:
         error_rules: tuple[float, float, float],
         n_threads: int = 1,
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64]]: ...
+
+class TreeExplainer:
+    def __init__(
+        self, n_categories: NDArray[np.int32], trees: list[Any], n_outputs: int
+    ) -> None: ...
+    @property
+    def expected(self) -> NDArray[np.float64]: ...
+    def path_dependent(
+        self, rows: Any, pairs: bool, n_threads: int, progress: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]: ...
+    def interventional(
+        self, rows: Any, background: Any, pairs: bool, n_threads: int, progress: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]: ...

@@ -83,6 +83,7 @@ def weakest_links(
     errors: NDArray[np.float64],
     is_empty: NDArray[np.bool_],
     cases: float,
+    start: float,
 ) -> NDArray[np.bool_]:
     """Nodes that C5.0's global pruning makes leaves; see ``core/prune/error_based.hpp``."""
     if not len(first_child) == len(n_children) == len(errors) == len(is_empty):
@@ -95,5 +96,6 @@ def weakest_links(
             np.ascontiguousarray(errors, np.float64),
             np.ascontiguousarray(is_empty, np.bool_),
             float(cases),
+            float(start),
         ),
     )

@@ -5,12 +5,12 @@ used once on a path; continuous ones are cut at a value of the data (x <= t). A 
 gain ratio among those of at least average information gain, and a cut is charged with the
 logarithm of the cuts that were tried. A gap goes down every branch with a share of its weight.
 
-``variant`` names the program that is followed where two differ: Quinlan's release 8, which computes
-in single precision and reads its normal deviate from a table, or J48 of Weka. It differs from
-both in that class labels of tied leaves go to the first class, and from J48 in that sums do not
-depend on the order of the rows. In release 8 they do where rows have gaps, in the last bit; that is
-followed (``core/quinlan/in_place``) unless rows have weights, features are drawn or
-categories are grouped.
+``variant`` names what is followed: the rules of C4.5 in double precision ("c45"), Quinlan's
+release 8 to the bit, which has values, weights and scores in single precision, or J48 of Weka.
+All differ from the programs in that class labels of tied leaves go to the first class, and from
+J48 in that sums do not depend on the order of the rows. In release 8 they do where rows have gaps,
+in the last bit; that is followed (``core/quinlan/in_place``) unless rows have weights, features
+are drawn or categories are grouped.
 
 References: Quinlan (1993), *C4.5: Programs for Machine Learning*; Quinlan (1996), *Improved use of
 continuous attributes in C4.5*, Journal of Artificial Intelligence Research 4.
@@ -35,10 +35,12 @@ from treewright.estimator.parameters import (
     parameters,
 )
 from treewright.estimator.progress import Progress
+from treewright.estimator.scikit import DRAWN
 from treewright.estimator.tasks import ClassificationMixin
 from treewright.estimator.training import Training
 from treewright.learners._windowing import best_of_windows
 from treewright.pruning._error_based import (
+    Variant,
     collapse_training_errors,
     error_rules,
     prune_table,
@@ -50,6 +52,24 @@ __all__ = ["C45Classifier"]
 
 J48_TOLERANCE = 1e-6
 """Numbers that J48 takes to be equal."""
+
+TIE = 1e-9
+"""Scores that count as equal in double precision, so that rounding does not decide."""
+
+APART = 1e-5
+"""Release 8 and J48 do not cut between values that differ by no more."""
+
+VARIANT = Parameter(
+    options("c45", "release8"),
+    '{"c45", "release8"}',
+    'The rules of C4.5 in double precision ("c45"), or Quinlan\'s program, release 8, to the bit: '
+    "it keeps values, weights and scores in single precision, so that values that agree in "
+    "seven digits (times in seconds, identifiers) are one to it, and does not cut between values "
+    "that differ by less than 1e-5.",
+)
+"""What C4.5's trees and rules follow."""
+
+_TOLERANCE = {"c45": TIE, "release8": 0.0, "j48": J48_TOLERANCE}
 
 
 @parameters(
@@ -94,9 +114,9 @@ J48_TOLERANCE = 1e-6
         "growth, whatever ``pruning`` is.",
     ),
     variant=Parameter(
-        options("release8", "j48"),
-        '{"release8", "j48"}',
-        "The program to follow: Quinlan's C4.5, release 8, or J48 of Weka.",
+        options("c45", "release8", "j48"),
+        '{"c45", "release8", "j48"}',
+        VARIANT.text + ' "j48": J48 of Weka.',
     ),
     missing=Parameter(
         options("fractional", "majority"),
@@ -167,13 +187,15 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
         pruning_options: Mapping[str, Any] | None = None,
         subtree_raising: bool = True,
         collapse: bool = True,
-        variant: Literal["release8", "j48"] = "release8",
+        variant: Literal["c45", "release8", "j48"] = "c45",
         missing: Literal["fractional", "majority"] = "fractional",
         trials: int | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
         random_state: Any = None,
+        keep_counts: bool = True,
+        teach: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -183,19 +205,23 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
         if self.variant == "j48" and self.subset:
             raise ParameterError(
                 'subset=True is an option of C4.5, got variant="j48" beside it, which J48 lacks; '
-                'use variant="release8".'
+                'use variant="c45".'
             )
         self._error_rules()
 
+    def _weights_differ(self) -> str | None:
+        return None if self.trials is None else DRAWN
+
     def _recipe(self, training: Training) -> Recipe:
-        j48 = self.variant == "j48"
+        j48, single = self.variant == "j48", self.variant == "release8"
         least = float(self.min_samples_leaf)
         return Recipe(
             criterion="entropy",
             nominal_split="multiway",
             ordinal_split="multiway",
             continuous_split="at_most",
-            threshold="data_value" if j48 else "data_value32",
+            threshold="data_value32" if single else "data_value",
+            threshold_slack=J48_TOLERANCE if j48 else 0.0,
             empty_branches=True,
             missing=self.missing,
             min_weight_leaf=least,
@@ -205,9 +231,10 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
                 min_items=least,
                 ratio=self.criterion == "gain_ratio",
                 subset=self.subset,
-                single=not j48,
+                single=single,
                 zero_gain=not j48,
-                tolerance=J48_TOLERANCE if j48 else 0.0,
+                tolerance=_TOLERANCE[self.variant],
+                apart=0.0 if self.variant == "c45" else APART,
             ),
         )
 
@@ -227,7 +254,8 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
         return best_of_windows(training, grow, self._finish, self.trials, self.random_state)
 
     def _error_rules(self) -> dict[str, Any]:
-        return error_rules(self.confidence, self.variant, self.subtree_raising)
+        followed: Variant = "j48" if self.variant == "j48" else "release8"
+        return error_rules(self.confidence, followed, self.subtree_raising)
 
     def _finish(self, tree: Tree, training: Training) -> Tree:
         """Collapse and prune a grown tree."""
@@ -241,7 +269,7 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
             training.y,
             training.sample_weight,
             self._error_rules(),
-            keep_empty=self.variant == "release8",
+            keep_empty=self.variant != "j48",
         )
 
     def _before_pruning(self, tree: Tree, training: Training) -> Tree:

@@ -25,10 +25,11 @@ from sklearn.utils._param_validation import Interval
 
 from treewright.errors import ModelFileError
 from treewright.estimator.base import Pruned, TreeEstimator
+from treewright.estimator.explained import Explained
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.tasks import ClassificationMixin
 from treewright.estimator.training import Training, threads
-from treewright.learners.c45 import C45Classifier
+from treewright.learners.c45 import VARIANT, C45Classifier
 from treewright.pruning._error_based import error_rules
 from treewright.rules import RuleSet
 from treewright.rules._candidates import ErrorRules, TrainingRows
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from treewright.data.schema import Target
     from treewright.estimator.progress import Progress
+    from treewright.tree.additive import Additive
     from treewright.tree.growing.recipe import Recipe
     from treewright.tree.tree import Tree
 
@@ -70,6 +72,7 @@ __all__ = ["C45Rules"]
     subset=Parameter(
         [bool], "bool", "Group the categories of nominal features in the tests of the tree."
     ),
+    variant=VARIANT,
 )
 class C45Rules(ClassificationMixin, TreeEstimator):
     """Ordered rules made from a tree by C4.5.
@@ -136,9 +139,11 @@ class C45Rules(ClassificationMixin, TreeEstimator):
         min_samples_leaf: float = 2,
         criterion: Literal["gain_ratio", "gain"] = "gain_ratio",
         subset: bool = False,
+        variant: Literal["c45", "release8"] = "c45",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -148,6 +153,7 @@ class C45Rules(ClassificationMixin, TreeEstimator):
             min_samples_leaf=self.min_samples_leaf,
             criterion=self.criterion,
             subset=self.subset,
+            variant=self.variant,
             pruning=None,
             n_jobs=self.n_jobs,
         )
@@ -172,6 +178,22 @@ class C45Rules(ClassificationMixin, TreeEstimator):
         super()._store(pruned, training)
         self.rules_ = rules
         return self
+
+    def to_html(  # type: ignore[override]
+        self, *, title: str | None = None
+    ) -> str:
+        """The rules as a page: one HTML file that loads nothing.
+
+        Parameters
+        ----------
+        title : str, default=None
+            Title of the page; by default what the rules predict.
+
+        Returns
+        -------
+        page : str
+        """
+        return self.rule_set().to_html(title=title)
 
     def rule_set(self) -> RuleSet:
         """The rules, ``rules_``."""
@@ -208,6 +230,9 @@ class C45Rules(ClassificationMixin, TreeEstimator):
         """
         self._fitted()
         return self.rules_.probability_of(self._table(X), threads(self.n_jobs))
+
+    def _additive(self) -> Additive:
+        return Explained._additive(self)  # rules in an order are no sum
 
     def _learned_state(self) -> dict[str, Any]:
         return {**super()._learned_state(), "rules": self.rules_}

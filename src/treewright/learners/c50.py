@@ -15,6 +15,7 @@ boosting, and C4.5*, AAAI-96.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -26,6 +27,7 @@ from treewright.data.schema import Target
 from treewright.errors import ModelFileError, ParameterError
 from treewright.estimator.base import Pruned, TreeEstimator
 from treewright.estimator.costs import expected_cost_labels
+from treewright.estimator.explained import Explained
 from treewright.estimator.parameters import (
     OTHER_PRUNING,
     PARAMETERS,
@@ -35,13 +37,17 @@ from treewright.estimator.parameters import (
     parameters,
 )
 from treewright.estimator.progress import reported
-from treewright.estimator.tasks import ClassificationMixin
+from treewright.estimator.scikit import DRAWN
+from treewright.estimator.tasks import ClassificationMixin, class_names
 from treewright.estimator.training import Training, threads
 from treewright.learners._c50.model import Learned, learn, probability
+from treewright.learners._c50.soft import is_soft, soft_bounds
 from treewright.learners._c50.summary import summary
-from treewright.learners._c50.tree import TreeSettings, tree_recipe
+from treewright.learners._c50.tree import settings_of, tree_recipe
+from treewright.learners._c50.votes import leaf_probability, votes_sum
 from treewright.learners._c50.winnow import Winnowed
 from treewright.rules import RuleSet
+from treewright.tree.additive import Additive, tree_sum
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.tree import Tree
 
@@ -94,6 +100,13 @@ __all__ = ["C50Classifier"]
     ),
     winnow=Parameter(
         [bool], "bool", "Leave out features that do not seem to help, by a look at two halves."
+    ),
+    precision=Parameter(
+        options("double", "single"),
+        '{"double", "single"}',
+        "How values are compared where a cut is placed: in double precision, or in single "
+        "precision as the program does, to have its trees to the bit. In single precision values "
+        "that agree in seven digits (times in seconds, identifiers) are one.",
     ),
     earlystop=Parameter(
         [bool],
@@ -193,17 +206,20 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         subset: bool = False,
         confidence: float = 0.25,
         min_samples_leaf: float = 2,
+        min_significance: float | None = None,
         pruning: str | Callable[[Tree], Tree] | None = "c50",
         pruning_options: Mapping[str, Any] | None = None,
         global_pruning: bool = True,
         soft_thresholds: bool = False,
         winnow: bool = False,
+        precision: Literal["double", "single"] = "double",
         earlystop: bool = True,
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
         random_state: Any = None,
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -228,8 +244,10 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
             self._validate()
             training = self._encode(X, y, sample_weight)
             learned = learn(self, training, progress)
-            self._store(Pruned(learned.tree), training)
-            return self._keep_models(learned)
+            pruned = self._counted(Pruned(learned.tree), training)
+            models = [pruned.tree if model is learned.tree else model for model in learned.models]
+            self._store(pruned, training)
+            return self._keep_models(replace(learned, tree=pruned.tree, models=models))
 
     def _validate(self) -> None:
         super()._validate()
@@ -244,13 +262,11 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
                 "soft_thresholds are those of a tree, got them with rules=True; choose one."
             )
 
+    def _weights_differ(self) -> str | None:
+        return DRAWN if self.winnow else None
+
     def _recipe(self, training: Training) -> Recipe:
-        settings = TreeSettings(
-            confidence=float(self.confidence),
-            min_items=float(self.min_samples_leaf),
-            subset=self.subset,
-        )
-        return tree_recipe(settings, training.total_weight)
+        return tree_recipe(settings_of(self), training.total_weight)
 
     def _keep_models(self, learned: Learned) -> Self:
         self.estimators_ = learned.models
@@ -301,6 +317,22 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         self._fitted()
         table = self._table(X)
         return probability(self.estimators_, table, self.n_classes_, threads(self.n_jobs))
+
+    def _additive(self) -> Additive:
+        self._fitted()
+        models = self.estimators_
+        trees = [model for model in models if isinstance(model, Tree)]
+        if not trees:
+            return Explained._additive(self)  # rules that vote are no sum
+        outputs = class_names(self)
+        if len(trees) > 1:
+            return votes_sum(trees, outputs)
+        probability = leaf_probability(trees[0])
+        label = expected_cost_labels(probability, self.cost_matrix_)
+        total = tree_sum(trees[0], probability, "probability", outputs, label)
+        if not is_soft(trees[0]):
+            return total
+        return replace(total, parts=(replace(total.parts[0], bounds=soft_bounds(trees[0])),))
 
     def summary(self) -> str:
         """The report of C5.0: models, sizes, training errors, confusion table, use of features.

@@ -22,7 +22,9 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from treewright.data.weights import without_empty_rows
 from treewright.estimator.base import TreeEstimator
+from treewright.estimator.blocks import ReadsBlocks
 from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.recipe import make_recipe
@@ -34,6 +36,20 @@ from treewright.tree.tree import Tree
 __all__ = ["CARTClassifier", "CARTRegressor"]
 
 
+class _CART(CostComplexity, ReadsBlocks, TreeEstimator):
+    """What classifier and regressor share."""
+
+    drop_empty_rows: bool
+
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        if self.drop_empty_rows:
+            sample_weight = without_empty_rows(self._read_rows(X, None), sample_weight)
+        return super()._encode(X, y, sample_weight)
+
+    def _recipe(self, training: Training) -> Recipe:
+        return make_recipe(self, training)
+
+
 @parameters(
     criterion=Parameter(
         options("gini", "entropy", "error"),
@@ -41,7 +57,7 @@ __all__ = ["CARTClassifier", "CARTRegressor"]
         "Impurity that splits lower: Gini's index, entropy in bits, or the share of errors.",
     )
 )
-class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
+class CARTClassifier(ClassificationMixin, _CART):
     """Classification tree with binary splits and cost-complexity pruning.
 
     Parameters
@@ -95,7 +111,8 @@ class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         max_surrogates: int = 5,
         surrogate_style: Literal["count", "share"] = "count",
         surrogate_fallback: Literal["majority", "stop"] = "majority",
-        max_exhaustive: int = 15,
+        drop_empty_rows: bool = False,
+        max_exhaustive: int | Literal["auto"] = "auto",
         continuous_split: Literal["below", "at_most"] = "below",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
@@ -107,12 +124,11 @@ class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         cv: Any = 10,
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
+        keep_counts: bool = True,
+        teach: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
-
-    def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training)
 
 
 @parameters(
@@ -123,7 +139,7 @@ class CARTClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         "around the median, or half the Poisson deviance around the mean (for counts).",
     )
 )
-class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
+class CARTRegressor(RegressionMixin, _CART):
     """Regression tree with binary splits and cost-complexity pruning.
 
     Parameters
@@ -169,6 +185,7 @@ class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         max_surrogates: int = 5,
         surrogate_style: Literal["count", "share"] = "count",
         surrogate_fallback: Literal["majority", "stop"] = "majority",
+        drop_empty_rows: bool = False,
         continuous_split: Literal["below", "at_most"] = "below",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         categorical_features: Any = "from_dtype",
@@ -180,9 +197,8 @@ class CARTRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         cv: Any = 10,
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
+        keep_counts: bool = True,
+        teach: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
-
-    def _recipe(self, training: Training) -> Recipe:
-        return make_recipe(self, training)

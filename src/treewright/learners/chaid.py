@@ -38,7 +38,6 @@ from treewright.tree.tree import Tree
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from treewright.estimator.progress import Progress
 
 __all__ = ["CHAIDClassifier", "CHAIDRegressor"]
 
@@ -189,6 +188,8 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
         random_state: Any = None,
+        keep_counts: bool = True,
+        teach: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -266,6 +267,8 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
         random_state: Any = None,
+        keep_counts: bool = True,
+        teach: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -281,17 +284,6 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
 
     def _recipe(self, training: Training) -> Recipe:
         return chaid_recipe(self, training)
-
-    def _grow(
-        self,
-        training: Training,
-        progress: Progress | None = None,
-        recipe: Recipe | None = None,
-    ) -> Tree:
-        from treewright.tree.quantiles import with_quantiles
-
-        tree = super()._grow(training, progress, recipe)
-        return with_quantiles(tree, training.table, training.y, training.sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -34,6 +34,7 @@ from treewright.learners._ctree.parameters import (
     OWN,
     check_resampling,
     check_surrogates,
+    n_surrogates,
     read_scores,
 )
 from treewright.tree.growing.recipe import Recipe
@@ -62,7 +63,7 @@ class _ConditionalInferenceTree(CostComplexity, TreeEstimator):
             nominal_split=self.nominal_split,
             continuous_split="at_most",
             missing=self.missing,
-            max_surrogates=self.max_surrogates,
+            max_surrogates=n_surrogates(self),
             max_depth=self.max_depth,
             choose=chooser,
         )
@@ -83,7 +84,7 @@ class _ConditionalInferenceTree(CostComplexity, TreeEstimator):
             split_try=self.split_try,
             max_features=drawn,
             max_exhaustive=self.max_exhaustive,
-            max_surrogates=self.max_surrogates,
+            max_surrogates=n_surrogates(self),
             multiway=self.nominal_split == "multiway",
             seed=seed,
         )
@@ -144,11 +145,11 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
     >>> model.get_n_leaves()
     4
     >>> print(model.tree_.node_tests(0))
-    node             feature statistic df        p adjusted p
-       0 sepal length (cm)     92.1872  2 9.59e-21   3.84e-20
-       0  sepal width (cm)     59.7166  2 1.08e-13   4.31e-13
-       0 petal length (cm) *  140.2644  2 3.48e-31   1.39e-30
-       0  petal width (cm)    138.4036  2 8.83e-31   3.53e-30
+    node           feature statistic df        p adjusted p
+       0 sepal length (cm)   92.1872  2 9.59e-21   3.84e-20
+       0  sepal width (cm)   59.7166  2 1.08e-13   4.31e-13
+       0 petal length (cm)  140.2644  2 3.48e-31   1.39e-30 chosen
+       0  petal width (cm)  138.4036  2 8.83e-31   3.53e-30
     """
 
     class_scores: Any
@@ -169,8 +170,9 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
         max_features: float | Literal["sqrt", "log2"] | None = None,
         max_exhaustive: int = 15,
         missing: Literal["majority", "surrogate", "fractional"] = "majority",
-        max_surrogates: int = 0,
+        max_surrogates: int | None = None,
         class_scores: ArrayLike | Mapping[Any, float] | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         priors: ArrayLike | Mapping[Any, float] | Literal["uniform"] | None = None,
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
         categorical_features: Any = "from_dtype",
@@ -183,9 +185,14 @@ class CTreeClassifier(ClassificationMixin, _ConditionalInferenceTree):
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
         random_state: Any = None,
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
+
+    def _heaviest_may_lose(self) -> str | None:
+        is_counted = self.adjust == "monte_carlo"
+        return "rows are repeated by their weights, which must be whole" if is_counted else None
 
     def _response(self, training: Training) -> tuple[NDArray[Any], int]:
         if self.class_scores is None:
@@ -247,7 +254,7 @@ class CTreeRegressor(RegressionMixin, _ConditionalInferenceTree):
         max_features: float | Literal["sqrt", "log2"] | None = None,
         max_exhaustive: int = 15,
         missing: Literal["majority", "surrogate", "fractional"] = "majority",
-        max_surrogates: int = 0,
+        max_surrogates: int | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
         pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
@@ -258,6 +265,7 @@ class CTreeRegressor(RegressionMixin, _ConditionalInferenceTree):
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
         random_state: Any = None,
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())

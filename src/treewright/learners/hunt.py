@@ -112,7 +112,7 @@ class HuntClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         max_surrogates: int = 5,
         surrogate_style: Literal["count", "share"] = "count",
         surrogate_fallback: Literal["majority", "stop"] = "majority",
-        max_exhaustive: int = 15,
+        max_exhaustive: int | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
@@ -136,6 +136,7 @@ class HuntClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
         cv: Any = 10,
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -213,6 +214,7 @@ class HuntRegressor(RegressionMixin, CostComplexity, TreeEstimator):
         cv: Any = 10,
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())

@@ -38,6 +38,7 @@ from treewright.estimator.parameters import (
     options,
     parameters,
 )
+from treewright.estimator.scikit import PURE
 from treewright.estimator.tasks import ClassificationMixin
 from treewright.estimator.training import Training
 from treewright.tree.binned import unbin
@@ -144,11 +145,14 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
         min_samples_split: float = 2,
         min_impurity_decrease: float = 0.0,
         min_significance: float | None = None,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         pruning: str | Callable[[Tree], Tree] | None = None,
         pruning_options: Mapping[str, Any] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
         random_state: Any = None,
+        keep_counts: bool = True,
+        teach: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -189,6 +193,9 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
 
     def _prune(self, tree: Tree, training: Training, progress: Progress | None = None) -> Pruned:
         return Pruned(prune_by(self.pruning, tree) if callable(self.pruning) else tree)
+
+    def _heaviest_may_lose(self) -> str | None:
+        return None if self.discretize == "mdl" else PURE
 
     def _recipe(self, training: Training) -> Recipe:
         return Recipe(

@@ -82,7 +82,6 @@ class _ObliqueTree(CostComplexity, TreeEstimator):
         )
         settings = Settings(
             method=self.method,
-            min_samples_split=samples_to_split(self.min_samples_split, leaf, n_rows),
             min_samples_leaf=leaf,
             min_weight_leaf=heavy,
             n_restarts=self.n_restarts,
@@ -91,7 +90,12 @@ class _ObliqueTree(CostComplexity, TreeEstimator):
             deletion=self.deletion,
             seed=drawn_seed(self.random_state) if self.method in ("oc1", "random") else 0,
         )
-        return replace(axis, choose=ObliqueChooser(training, axis, settings))
+        return replace(
+            axis,
+            min_samples_split=samples_to_split(self.min_samples_split, leaf, n_rows),
+            min_significance=self.min_significance,
+            choose=ObliqueChooser(training, axis, settings),
+        )
 
 
 @parameters(
@@ -148,6 +152,7 @@ class ObliqueTreeClassifier(ClassificationMixin, _ObliqueTree):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        min_significance: float | None = None,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         priors: ArrayLike | Mapping[Any, float] | Literal["uniform"] | None = None,
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
@@ -161,6 +166,7 @@ class ObliqueTreeClassifier(ClassificationMixin, _ObliqueTree):
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
         random_state: Any = None,
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -219,6 +225,7 @@ class ObliqueTreeRegressor(RegressionMixin, _ObliqueTree):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        min_significance: float | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
         pruning: str | Callable[[Tree], Tree] | None = "cost_complexity",
@@ -229,6 +236,7 @@ class ObliqueTreeRegressor(RegressionMixin, _ObliqueTree):
         rule: Literal["min", "1se"] = "min",
         pruning_risk: Literal["error", "impurity"] = "error",
         random_state: Any = None,
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())

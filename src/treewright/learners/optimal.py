@@ -204,7 +204,7 @@ class OptimalTreeClassifier(ClassificationMixin, _OptimalTree):
     >>> X = [[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 0]]
     >>> model = OptimalTreeClassifier(max_depth=2).fit(X, [0, 1, 1, 0, 1, 1])
     >>> model.objective_, model.optimality_gap_
-    (0.0, 0.0)
+    (0.0004, 0.0)
     """
 
     criterion = "gini"
@@ -221,6 +221,7 @@ class OptimalTreeClassifier(ClassificationMixin, _OptimalTree):
         costs: ArrayLike | Mapping[Any, Mapping[Any, float]] | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())
@@ -291,6 +292,7 @@ class OptimalTreeRegressor(RegressionMixin, _OptimalTree):
         time_limit: float | None = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Mapping[str, Any] | None = None,
+        keep_counts: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         keep(self, locals())

@@ -307,6 +307,25 @@ class MARS(Estimator):
 
         return summary(self)
 
+    def to_html(self, *, title: str | None = None) -> str:
+        """The model as a page of its terms, functions and importances, which loads nothing.
+
+        Parameters
+        ----------
+        title : str, default=None
+            Title of the page; by default the name of the learner.
+
+        Returns
+        -------
+        page : str
+        """
+        from treewright.reporting._table_page import table_page
+
+        parts = [self.summary(), self.anova(), self.importance()]
+        tables = [part._repr_html_() for part in parts]
+        words = "A sum of terms; each is a coefficient times a product of hinges."
+        return table_page(type(self).__name__ if title is None else title, words, tables)
+
     def anova(self) -> Anova:
         """The model as a sum of functions of one feature, of two, and so on.
 

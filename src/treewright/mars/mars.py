@@ -80,7 +80,7 @@ class MARSRegressor(NumberTarget, MARS):
     >>> model = MARSRegressor().fit(x[:, None], np.abs(x - 4))
     >>> print(model.to_text())
     y =
-      4.30204e-16
+      0
       + 1 * h(x0-4)
       + 1 * h(4-x0)
     """

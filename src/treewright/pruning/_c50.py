@@ -21,6 +21,7 @@ from treewright.kernels.error_based import weakest_links
 from treewright.kernels.prune import subtree_sums
 from treewright.pruning._bottom_up import cut
 from treewright.pruning._error_based import error_rules, prune_table
+from treewright.tree.predict import node_values
 from treewright.tree.pruning_log import PruningLog
 from treewright.tree.split import SplitKind, Splits
 from treewright.tree.tree import Tree
@@ -72,18 +73,37 @@ def local_prune(
     return prune_table(tree, table, y, weight, rules, growth)
 
 
-def prune_globally(tree: Tree) -> Tree:
-    """The tree without its weakest links, within one standard error of its training errors."""
+def prune_globally(
+    tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None, n_threads: int = 1
+) -> Tree:
+    """The tree without its weakest links, within one standard error of its training errors.
+
+    The standard error is that of the rows which the whole tree gets wrong. Where rows have gaps
+    and went down several branches, that is not the sum of the errors of the leaves.
+    """
     if tree.n_nodes == 1:
         return tree
     errors = tree.weight - tree.value[np.arange(tree.n_nodes), tree.label]
     mask = weakest_links(
-        tree.first_child, tree.n_children, errors, tree.weight <= 0, float(tree.weight[0])
+        tree.first_child,
+        tree.n_children,
+        errors,
+        tree.weight <= 0,
+        float(tree.weight[0]),
+        _wrong(tree, table, y, weight, n_threads),
     )
     own = np.where(tree.is_leaf, errors, 0.0)
     below = subtree_sums(tree.first_child, tree.n_children, own)
     words = "among the fewest training errors saved per leaf, within one standard error in all"
     return cut(tree, mask, "global", words, below, errors)
+
+
+def _wrong(
+    tree: Tree, table: Table, y: NDArray[np.int32], weight: Floats | None, n_threads: int
+) -> float:
+    """Weight of the rows of other classes than the tree says."""
+    said = node_values(tree, table, tree.probability, n_threads).argmax(axis=1)
+    return float(np.dot(said != y, np.ones(len(y)) if weight is None else weight))
 
 
 def pool_leaves(tree: Tree) -> Tree:

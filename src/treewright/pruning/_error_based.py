@@ -29,6 +29,7 @@ from treewright.kernels.error_based import error_based as _error_based
 from treewright.pruning._bottom_up import cheapest, cut, need_classes
 from treewright.pruning._expected_errors import replace_subtrees
 from treewright.pruning._rows import read_rows
+from treewright.tree.growing.stopped import NOTED, STOPPED, Stop
 from treewright.tree.growing.values import class_nodes, label_empty
 from treewright.tree.pruning_log import PruningLog
 from treewright.tree.split import GAP_STOP, Splits
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from treewright.data.table import Table
 
 __all__ = [
+    "Variant",
     "collapse_training_errors",
     "error_based",
     "error_based_table",
@@ -284,11 +286,16 @@ def _rebuild(tree: Tree, pruned: dict[str, Any], rules: dict[str, Any]) -> Tree:
         again = pruned["regrown"]
         splits = Splits.joined([splits, Splits(**again["splits"])])
         default = np.concatenate([default, again["default"]])
-        extras = {"n_gaps": np.concatenate([tree.extras["n_gaps"], again["n_gaps"]])}
+        extras = {
+            name: np.concatenate([extras[name], again[core]])
+            for name, core in NOTED.items()
+            if name in extras
+        }
     is_leaf = n_children == 0
     label, impurity, risk = class_nodes(value, value, "entropy", None)
     weight = value.sum(axis=1)
     extras = {name: column[source] for name, column in extras.items()}
+    _note_raised(tree, source, weight, extras)
     extras["expected_errors"] = pruned["errors"]
     return Tree(
         schema=tree.schema,
@@ -311,6 +318,17 @@ def _rebuild(tree: Tree, pruned: dict[str, Any], rules: dict[str, Any]) -> Tree:
         pruning_log=_log(tree, pruned, rules),
         stopping=tree.stopping,
     )
+
+
+def _note_raised(
+    tree: Tree, source: NDArray[np.int64], weight: Floats, extras: dict[str, NDArray[Any]]
+) -> None:
+    """Leaves with other rows than grew them say so."""
+    if STOPPED not in extras:
+        return
+    known = np.minimum(source, tree.n_nodes - 1)
+    has_others = (source == known) & ~np.isclose(weight, tree.weight[known])
+    extras[STOPPED][has_others & (extras[STOPPED] > 0)] = Stop.OTHER_ROWS
 
 
 def _gains(

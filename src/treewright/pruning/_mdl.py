@@ -119,7 +119,8 @@ def _some_children(tree: Tree, structure: Floats, name: str, *, may_be_leaf: boo
     else:
         as_leaf = np.where(tree.is_leaf, errors, np.inf)
     of_test = structure + _test_bits(tree) + ended_here(tree)
-    best = cheapest(tree, as_leaf, of_test, _as_left(tree))
+    # a child that answers as its parent would stays: rounding must not decide between the two
+    best = cheapest(tree, as_leaf, of_test, _as_left(tree) + 1e-13 * tree.weight[0])
     pruned = _shorter(tree, best, as_leaf, name)
     return _leave_to_parents(tree, pruned, best, as_leaf, name)
 

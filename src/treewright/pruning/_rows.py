@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from treewright.errors import DataError
 from treewright.kernels.prune import subtree_sums
+from treewright.tree.growing.stopped import STOPPED, Stop
 from treewright.tree.growing.values import class_nodes, label_empty
 from treewright.tree.predict import ends
 from treewright.tree.tree import EMPTY_PROBABILITY, Tree
@@ -95,6 +96,12 @@ def refit(
     np.add.at(below, tree.parent[1:], cost[1:])
     gain = np.where(tree.is_leaf, 0.0, np.maximum(cost - below, 0.0))
     extras = {name: c for name, c in tree.extras.items() if name != EMPTY_PROBABILITY}
+    if STOPPED in extras:
+        changed = (count != tree.n_samples) & np.isin(extras[STOPPED], (Stop.PURE, Stop.EMPTY))
+        stays = changed & (figures["impurity"] <= 0) & (extras[STOPPED] == Stop.PURE)
+        extras[STOPPED] = np.where(changed & ~stays, Stop.OTHER_ROWS, extras[STOPPED]).astype(
+            np.uint8
+        )
     return replace(tree, n_samples=count.astype(np.int64), gain=gain, extras=extras, **figures)
 
 
@@ -126,7 +133,7 @@ def _number_figures(
     for k in range(width):
         columns += [np.bincount(nodes, weight * z[:, k] ** p, n) for p in (1, 2)]
     sums = subtree_sums(tree.first_child, tree.n_children, np.column_stack(columns))
-    total = sums[:, 0]
+    total = np.ascontiguousarray(sums[:, 0])
     is_empty = total <= 0
     safe = np.where(is_empty, 1.0, total)
     mean = sums[:, 1::2] / safe[:, None]

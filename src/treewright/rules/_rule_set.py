@@ -26,6 +26,7 @@ from treewright.rules._check import check_rules
 from treewright.rules._counts import recount
 from treewright.rules._decider import Decider
 from treewright.tree.show.rules import Rule
+from treewright.tree.show.words import clean, clip
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -332,6 +333,28 @@ class RuleSet(Sequence[Rule]):
         from treewright.rules._text import rules_html
 
         return rules_html(self)
+
+    def to_html(self, *, title: str | None = None) -> str:
+        """The rules as a page: one HTML file that loads nothing.
+
+        Parameters
+        ----------
+        title : str, default=None
+            Title of the page; by default what the rules predict.
+
+        Returns
+        -------
+        page : str
+        """
+        from treewright.reporting._table_page import table_page
+        from treewright.rules._text import rules_html
+
+        target = self.schema.target
+        what = "y" if target is None else clip(clean(target.name), 60)
+        n = "1 rule" if len(self) == 1 else f"{len(self)} rules"
+        summary = f"{n}; a row gets what the rules that it satisfies say, else the last line."
+        shown = f"Rules for {what}" if title is None else title
+        return table_page(shown, summary, [rules_html(self, None)])
 
     # -- storing ---------------------------------------------------------------------------
 

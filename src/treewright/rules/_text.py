@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from treewright.tree.conditions import Bounds, Condition, Members
 from treewright.tree.show.describe import Wording
 from treewright.tree.show.rules import Rule
+from treewright.tree.show.tables import in_house_style
 from treewright.tree.show.words import clip, format_share, format_value
 
 if TYPE_CHECKING:
@@ -62,9 +63,9 @@ def rules_frame(rules: RuleSet, digits: int) -> pd.DataFrame:
     return pd.DataFrame(_columns(rules, digits))
 
 
-def rules_html(rules: RuleSet) -> str:
-    """The first rules as a table."""
-    columns = _columns(rules[:NOTEBOOK_RULES], 6)
+def rules_html(rules: RuleSet, most: int | None = NOTEBOOK_RULES) -> str:
+    """The first ``most`` rules as a table; None for all."""
+    columns = _columns(rules if most is None else rules[:most], 6)
     shown = ["rule", "outcome", "n_samples", "confidence", "lift"]
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in shown)
     body = "".join(
@@ -74,10 +75,8 @@ def rules_html(rules: RuleSet) -> str:
     left_out = len(rules) - len(columns["rule"])
     more = f"<p>… {left_out} more rules</p>" if left_out else ""
     default = html.escape(format_value(rules.default))
-    return (
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-        f"<p>otherwise {default}</p>"
-    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"{in_house_style(table)}{more}<p>otherwise {default}</p>"
 
 
 def _wording(rules: RuleSet, digits: int, ascii: bool = False) -> Wording:

@@ -13,11 +13,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.data.schema import KINDS, Feature, Schema, Target
+from treewright.data.schema import KINDS, TIMES, Feature, Schema, Target
 from treewright.errors import ModelFileError
+from treewright.tree.growing.stopped import SPLIT_P, STOPPED, Stop
 from treewright.tree.node_tests import TEST_DTYPES
 from treewright.tree.pruning_log import LOG_DTYPES
 from treewright.tree.split import GAP_FRACTION, GAP_STOP, SPLIT_DTYPES, SplitKind, Splits
+from treewright.tree.split_counts import COUNT_DTYPES, N_BINS, N_TARGET_BINS
 from treewright.tree.tree import EMPTY_PROBABILITY, TREE_DTYPES, Tree
 
 __all__ = ["check_schema", "check_structure"]
@@ -44,6 +46,7 @@ def check_structure(tree: Tree) -> None:
     _check_values(tree)
     _check_tests(tree)
     _check_log(tree)
+    _check_counts(tree)
 
 
 def _fail(what: str) -> NoReturn:
@@ -81,6 +84,8 @@ def _check_feature(feature: Feature) -> None:
         _fail(f"feature {feature.name!r} must be one of {', '.join(KINDS)}, got {feature.kind!r}")
     if feature.kind == "continuous" and feature.categories:
         _fail(f"feature {feature.name!r} is continuous and must have no categories")
+    if feature.time not in TIMES or (feature.time and feature.kind != "continuous"):
+        _fail(f"feature {feature.name!r} must hold moments of a known kind, got {feature.time!r}")
     _check_values_differ(feature.categories, f"categories of feature {feature.name!r}")
 
 
@@ -89,6 +94,11 @@ def _check_target(target: Target) -> None:
         _fail("the target's name must be a string")
     if not _is_int(target.n_outputs) or target.n_outputs < 1:
         _fail(f"the number of outputs must be a positive integer, got {target.n_outputs!r}")
+    if target.outputs and (
+        len(target.outputs) != target.n_outputs
+        or not all(isinstance(name, str) for name in target.outputs)
+    ):
+        _fail("every output must have one name")
     _check_values_differ(target.classes, "classes")
     factor = target.class_factor
     if factor and len(factor) != len(target.classes):
@@ -135,6 +145,7 @@ def _check_arrays(tree: Tree) -> None:
         is_column = column.ndim in (1, 2) and len(column) == n and column.dtype.kind in "biuf"
         if not isinstance(name, str) or not is_column:
             _fail(f"extra column {name!r} must hold a number for each of {n} nodes")
+    _check_reasons(tree)
     if (kept := tree.extras.get(EMPTY_PROBABILITY)) is not None:
         _check_array(EMPTY_PROBABILITY, kept, np.float64, (n, width if is_class else 0))
         total = kept.sum(axis=1)
@@ -144,6 +155,20 @@ def _check_arrays(tree: Tree) -> None:
     _check_offset(tree.surrogate_offset, n_surrogates, "surrogate_offset")
     _check_split_arrays(tree.splits, n, "")
     _check_split_arrays(tree.surrogates, n_surrogates, "surrogate ")
+
+
+def _check_reasons(tree: Tree) -> None:
+    """What growth noted of leaves can be put into words."""
+    noted = tree.extras.get(STOPPED)
+    if noted is None:
+        return
+    if noted.dtype != np.uint8 or noted.ndim != 1 or noted.max(initial=0) > max(Stop):
+        _fail(f"{STOPPED} must hold reasons from 0 to {int(max(Stop))}")
+    rules, p = tree.stopping, tree.extras.get(SPLIT_P)
+    if np.any(noted == Stop.SIGNIFICANCE) and (
+        p is None or p.ndim != 1 or (rules is not None and rules.min_significance is None)
+    ):
+        _fail(f"{STOPPED} names a test of significance, but there is none")
 
 
 def _check_split_arrays(splits: Splits, n: int, what: str) -> None:
@@ -410,3 +435,41 @@ def _check_tests(tree: Tree) -> None:
     )
     for name in ("log_p", "log_adjusted_p"):
         _require(~(getattr(tests, name) > 0), f"{name} must be the logarithm of a share", of)
+
+
+def _check_counts(tree: Tree) -> None:
+    counts = tree.counts
+    if counts is None:
+        return
+    n, n_axes = _size(counts.node), _size(counts.axis_feature)
+    target = tree.schema.target
+    is_class = target is not None and target.is_classification
+    width = N_BINS * (tree.value.shape[1] if is_class else N_TARGET_BINS)
+    shapes = {
+        "node": (n,),
+        "axis": (n,),
+        "counts": (n, width),
+        "axis_feature": (n_axes,),
+        "axis_range": (n_axes, 2),
+        "axis_code_offset": (n_axes + 1,),
+        "axis_codes": (_size(counts.axis_codes),),
+        "target_range": (0 if is_class else 2,),
+    }
+    for name, dtype in COUNT_DTYPES.items():
+        _check_array(f"{name} of counts", getattr(counts, name), dtype, shapes[name])
+    of = "count"
+    _require((counts.node >= 0) & (counts.node < tree.n_nodes), "counts must be of a node", of)
+    _require(counts.node[1:] > counts.node[:-1], "counts must be in the order of the nodes", of)
+    _require(~tree.is_leaf[counts.node], "counts must be of a node that is split", of)
+    _require((counts.axis >= 0) & (counts.axis < n_axes), "counts must have an axis", of)
+    feature = counts.axis_feature
+    _require((feature >= -1) & (feature < len(tree.schema)), "an axis must be of a feature", of)
+    _check_offset(counts.axis_code_offset, _size(counts.axis_codes), "axis_code_offset")
+    _require(np.diff(counts.axis_code_offset) <= N_BINS, "an axis has too many categories", of)
+    sizes = np.array([0, *(len(f.categories) for f in tree.schema.features)])
+    limit = np.repeat(sizes[feature + 1], np.diff(counts.axis_code_offset))
+    codes = counts.axis_codes
+    _require((codes >= 0) & (codes < limit), "an axis has a category that is none", of)
+    _require(np.isfinite(counts.counts) & (counts.counts >= 0), "counts must not be negative", of)
+    for name in ("axis_range", "target_range"):
+        _require(np.isfinite(getattr(counts, name)), f"{name} must be finite", of)

@@ -54,6 +54,7 @@ def collapse_nodes(tree: Tree, nodes: Any) -> Tree:
         extras=_extras(tree, kept, is_leaf),
         tests=None if tree.tests is None else tree.tests.renumbered(new_id),
         stopping=tree.stopping,
+        counts=None if tree.counts is None else tree.counts.renumbered(new_id, is_leaf),
         pruning_log=None if tree.pruning_log is None else tree.pruning_log.renumbered(new_id),
     )
 

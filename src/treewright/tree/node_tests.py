@@ -195,7 +195,7 @@ class NodeTestTable:
 
     def _repr_html_(self) -> str:
         more = self._left_out()
-        caption = "Tests at the nodes; * is the feature of the split"
+        caption = "Tests at the nodes"
         return html_table(self._cells(), caption) + (f"<p>… {more} more</p>" if more else "")
 
     def _left_out(self) -> int:
@@ -205,14 +205,12 @@ class NodeTestTable:
         shown = {name: values[:SHOWN_ROWS].tolist() for name, values in self.columns().items()}
         return {
             "node": [str(node) for node in shown["node"]],
-            "feature": [
-                clip(clean(name), 30) + (" *" if taken else "  ")
-                for name, taken in zip(shown["feature"], shown["is_split"], strict=True)
-            ],
+            "feature": [clip(clean(name), 30) for name in shown["feature"]],
             "statistic": [f"{x:.4f}" for x in shown["statistic"]],
             "df": ["" if np.isnan(x) else format_number(x) for x in shown["df"]],
             "p": [_p_cell(x) for x in shown["log_p"]],
             "adjusted p": [_p_cell(x) for x in shown["log_adjusted_p"]],
+            "": ["chosen" if taken else "" for taken in shown["is_split"]],
         }
 
 

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.tree.check import check_schema, check_structure
+from treewright.tree.growing.stopped import Stopping
 from treewright.tree.node_tests import TEST_DTYPES, NodeTests
 from treewright.tree.pruning_log import LOG_DTYPES, PruningLog
 from treewright.tree.split import SPLIT_DTYPES, Splits
+from treewright.tree.split_counts import COUNT_DTYPES, SplitCounts
 from treewright.tree.tree import TREE_DTYPES, Tree
 
 __all__ = ["FORMAT", "schema_from_dict", "schema_to_dict", "tree_from_dict", "tree_to_dict"]
@@ -48,6 +50,10 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
     }
     if tree.tests is not None:
         data["tests"] = {name: _to_list(array) for name, array in tree.tests.arrays().items()}
+    if tree.counts is not None:
+        data["counts"] = {name: _to_list(array) for name, array in tree.counts.arrays().items()}
+    if tree.stopping is not None:
+        data["stopping"] = tree.stopping.to_dict()
     if tree.pruning_log is not None:
         log = tree.pruning_log
         data["pruning_log"] = {
@@ -81,7 +87,8 @@ def tree_from_dict(data: Mapping[str, Any]) -> Tree:
         extras=_extras(_get(data, "extras", Mapping, "the tree")),
         tests=_tests(data.get("tests")),
         pruning_log=_log(data.get("pruning_log")),
-        stopping=None,
+        stopping=_stopping(data.get("stopping")),
+        counts=_counts(data.get("counts")),
         **arrays,
     )
     check_structure(tree)
@@ -98,6 +105,7 @@ def schema_to_dict(schema: Schema) -> dict[str, Any]:
                 "name": feature.name,
                 "kind": feature.kind,
                 "categories": [_category_out(value) for value in feature.categories],
+                **({"time": feature.time, "zone": feature.zone} if feature.time else {}),
             }
             for feature in schema.features
         ],
@@ -108,6 +116,7 @@ def schema_to_dict(schema: Schema) -> dict[str, Any]:
             "classes": [_category_out(value) for value in target.classes],
             "n_outputs": target.n_outputs,
             "class_factor": [float(factor) for factor in target.class_factor],
+            **({"outputs": list(target.outputs)} if target.outputs else {}),
         },
     }
 
@@ -119,6 +128,7 @@ def schema_from_dict(data: Mapping[str, Any]) -> Schema:
             _get(entry, "name", str, "a feature"),
             _get(entry, "kind", str, "a feature"),
             tuple(_category_in(v) for v in _get(entry, "categories", list, "a feature")),
+            *(_get(entry, key, str, "a feature") for key in ("time", "zone") if key in entry),
         )
         for entry in _get(data, "features", list, "the schema")
     )
@@ -128,6 +138,7 @@ def schema_from_dict(data: Mapping[str, Any]) -> Schema:
         tuple(_category_in(v) for v in _get(entry, "classes", list, "the target")),
         _get(entry, "n_outputs", int, "the target"),
         tuple(_get(entry, "class_factor", list, "the target")),
+        tuple(_get(entry, "outputs", list, "the target")) if "outputs" in entry else (),
     )
     schema = Schema(features, _get(data, "named", bool, "the schema"), target)
     check_schema(schema)
@@ -160,6 +171,13 @@ def _tests(entry: Any) -> NodeTests | None:
     return NodeTests(**{n: _to_array(entry, n, dtype) for n, dtype in TEST_DTYPES.items()})
 
 
+def _counts(entry: Any) -> SplitCounts | None:
+    if entry is None:
+        return None
+    arrays: dict[str, Any] = {n: _to_array(entry, n, dtype) for n, dtype in COUNT_DTYPES.items()}
+    return SplitCounts(**arrays)
+
+
 def _log(entry: Any) -> PruningLog | None:
     if entry is None:
         return None
@@ -168,6 +186,17 @@ def _log(entry: Any) -> PruningLog | None:
         _fail("the rules of its pruning log must be pairs")
     arrays: dict[str, Any] = {n: _to_array(entry, n, dtype) for n, dtype in LOG_DTYPES.items()}
     return PruningLog(**arrays, rules=tuple((rule[0], rule[1]) for rule in rules))
+
+
+def _stopping(data: Any) -> Stopping | None:
+    if data is None:
+        return None
+    if not isinstance(data, Mapping):
+        _fail("stopping must be an object")
+    try:
+        return Stopping.from_dict(data)
+    except ValueError as error:
+        _fail(str(error))
 
 
 def _extras(data: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from treewright.tree.show.nodes import Node, Nodes
     from treewright.tree.show.paths import Path
     from treewright.tree.show.rules import Rules
+    from treewright.tree.split_counts import SplitCounts
 
 __all__ = ["TREE_DTYPES", "Tree"]
 
@@ -49,8 +50,6 @@ TREE_DTYPES: dict[str, type[np.generic]] = {
 EMPTY_PROBABILITY = "empty_probability"
 """Extra column with class probabilities of nodes without rows that are not those of the parent."""
 
-NOTEBOOK_NODES = 40
-"""Most nodes that a notebook display draws; deeper levels become stubs."""
 STR_NODES = 400
 """Most lines that ``str(tree)`` prints."""
 
@@ -97,10 +96,23 @@ class Tree:
         What was cut and why, with ``frame()`` and ``str()``; None for a tree that no pruner saw.
     stopping
         When growth stopped; the nodes say which of it held (``tree.node(3).stopped``).
+    counts
+        What passed the splits, by bins of the tested value, for small pictures; None if it was
+        not kept.
 
     Notes
     -----
     The arrays become read-only, without a copy, when a tree is made of them.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+    >>> tree.n_leaves, tree.depth
+    (3, 2)
+    >>> [node.n_samples for node in tree.nodes if node.is_leaf]
+    [50, 54, 46]
     """
 
     schema: Schema
@@ -123,6 +135,7 @@ class Tree:
     tests: NodeTests | None = None
     pruning_log: PruningLog | None = None
     stopping: Stopping | None = None
+    counts: SplitCounts | None = None
 
     def __post_init__(self) -> None:
         for name in TREE_DTYPES:
@@ -359,40 +372,140 @@ class Tree:
     def to_svg(
         self,
         *,
+        max_leaves: int | Literal["auto"] | None = "auto",
         max_depth: int | None = None,
-        digits: int = 4,
+        detail: Literal["auto", "chip", "card", "full"] = "auto",
         orientation: Literal["auto", "down", "right"] = "auto",
+        align: Literal["levels", "leaves"] = "levels",
+        width: float = 1300,
+        theme: Literal["auto", "light", "dark", "print"] = "auto",
+        digits: int = 4,
         gaps: bool | None = None,
-        distribution: bool | None = None,
+        class_names: Any = None,
+        highlight: Any = None,
     ) -> str:
         """The tree as a self-contained SVG picture.
 
         Parameters
         ----------
+        max_leaves
+            Ends of the picture. Of a larger tree the subtrees with fewest rows fold into one box
+            each, and an overview of the whole tree stands beside it. ``"auto"`` draws at most 25,
+            and fewer where they would not fit the width; None draws all, up to 2000.
         max_depth
             Deepest level drawn; None for all.
+        detail
+            How much a box says: a ``"chip"`` is one line, a ``"card"`` has the rows and the class
+            bar or box plot, ``"full"`` the small picture of the split as well. ``"auto"`` takes the
+            most that fits.
+        orientation
+            Whether the tree grows down or to the right; ``"auto"`` takes what fits.
+        align
+            ``"leaves"`` puts all ends on one base line.
+        width
+            Pixels that there are for the picture; those with ``max_leaves`` of your own may be
+            wider.
+        theme
+            ``"light"``, ``"dark"``, ``"print"`` (black on white, one page of A4), or ``"auto"``:
+            light or dark as the reader's screen or notebook is. Colours are CSS variables
+            (``--tw-ink``, ``--tw-class0``), which a page can set.
         digits
             Significant digits of thresholds and means.
-        orientation
-            Whether the tree grows down or to the right; ``"auto"`` turns it when it would
-            be too wide to read.
         gaps
             Whether to say which branch takes the gaps, as in :meth:`to_text`.
-        distribution
-            Whether every box shows how the response is distributed at its node (bars for
-            classes, box plots for numbers) and the test of its split; None does so where
-            splits were chosen by tests.
+        class_names
+            Other names for the classes: a list in their order, or a mapping.
+        highlight
+            A row, as :meth:`path` takes it: its way is lit, its values are marked on the small
+            pictures, and every step is explained below.
         """
+        from treewright.tree.show.diagram import View
         from treewright.tree.show.svg import render_svg
 
         return render_svg(
             self,
-            max_depth=max_depth,
-            digits=digits,
-            orientation=orientation,
-            gaps=gaps,
-            distribution=distribution,
+            View(
+                max_leaves=max_leaves,
+                max_depth=max_depth,
+                detail=detail,
+                orientation=orientation,
+                align=align,
+                width=width,
+                theme=theme,
+                digits=digits,
+                gaps=gaps,
+                class_names=class_names,
+                highlight=highlight,
+            ),
         )
+
+    def plot(self, ax: Any = None, **view: Any) -> Any:
+        """The picture of :meth:`to_svg` on matplotlib axes.
+
+        Parameters
+        ----------
+        ax
+            Axes to fill; None makes a figure of the right size.
+        view
+            What :meth:`to_svg` takes; the theme ``"auto"`` is light.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+        """
+        from treewright.tree.show.canvas import render_plot
+        from treewright.tree.show.diagram import View
+
+        return render_plot(self, View(**view), ax)
+
+    def to_png(self, **view: Any) -> bytes:
+        """The picture of :meth:`to_svg` as a PNG file, two of its pixels to one of the SVG's.
+
+        Parameters
+        ----------
+        view
+            What :meth:`to_svg` takes; the theme ``"auto"`` is light.
+        """
+        from treewright.tree.show.canvas import render_file
+        from treewright.tree.show.diagram import View
+
+        return render_file(self, View(**view), "png")
+
+    def to_pdf(self, **view: Any) -> bytes:
+        """The picture of :meth:`to_svg` as a PDF file.
+
+        Parameters
+        ----------
+        view
+            What :meth:`to_svg` takes; the theme ``"auto"`` is light.
+        """
+        from treewright.tree.show.canvas import render_file
+        from treewright.tree.show.diagram import View
+
+        return render_file(self, View(**view), "pdf")
+
+    def to_html(self, *, title: str | None = None) -> str:
+        """The tree as an interactive page: one HTML file that loads nothing.
+
+        It can be folded, searched, cut back along the weakest-link sequence, and asked for
+        the way of a row. The ``to_html`` of an estimator knows more: errors on other rows, and
+        the candidates that splits won against.
+
+        Parameters
+        ----------
+        title
+            Title of the page.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier
+        >>> model = CARTClassifier().fit([[1.0], [2.0], [3.0]], ["a", "a", "b"])
+        >>> model.tree_.to_html(title="Three rows")[:15]
+        '<!DOCTYPE html>'
+        """
+        from treewright.reporting._page import tree_page
+
+        return tree_page(self, title=title)
 
     def path(self, row: Any) -> Path:
         """The way of one row from the root to its leaf, and why it took each branch.
@@ -455,7 +568,9 @@ class Tree:
         return self.to_text(max_depth=self._depth_for(STR_NODES))
 
     def _repr_svg_(self) -> str:
-        return self.to_svg(max_depth=self._depth_for(NOTEBOOK_NODES))
+        return self.to_svg()
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto;max-width:100%">{self._repr_svg_()}</div>'
+        from treewright.reporting._page import framed, tree_page
+
+        return framed(tree_page(self, embedded=True))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -185,3 +187,81 @@ def test_str_is_bounded_and_repr_is_one_line() -> None:
     assert len(body(str(tree))) == 255
     assert "\n" not in repr(tree)
     assert repr(play_tennis()) == "<Tree 'play': 8 nodes, 5 leaves, depth 2, 14 rows>"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("name", ["adult", "soybean"])
+def test_large_trees_keep_the_width(name: str, width: int) -> None:
+    data = Path(__file__).parents[3].parent / "shared" / "data"
+    file = data / ("adult_test.csv.gz" if name == "adult" else "soybean.csv")
+    if not file.exists():
+        pytest.skip("needs the shared data")
+    text = _grown(file, "income" if name == "adult" else "Class").to_text(width=width)
+    widest = max(display_width(line) for line in text.splitlines())
+    assert 0.7 * width <= widest <= width
+    shown = [line for line in body(text) if line.strip()]
+    assert sum(line.endswith("*") for line in shown) > 20
+
+
+@cache
+def _grown(file: Path, target: str):
+    import pandas as pd
+
+    import treewright as tw
+
+    frame = pd.read_csv(file, dtype=str if target == "Class" else None)
+    learner = tw.C45Classifier() if target == "Class" else tw.CARTClassifier(max_leaf_nodes=40)
+    return learner.fit(frame.drop(columns=target), frame[target]).tree_
+
+
+def test_shares_shrink_first_then_names_then_columns() -> None:
+    long = ("quite a long name of a class", "another one of that kind")
+    schema = Schema((Feature("a_feature_with_a_name", "continuous"),), target=Target("y", long))
+    tree = make_tree(schema, N([60, 40], Test(0, [1]), [N([50, 1]), N([10, 39])]))
+    wide, less, narrow = (tree.to_text(width=width) for width in (100, 72, 40))
+    assert "(0.98 0.02)" in wide
+    assert "(0.98 0.02)" not in less
+    assert "(0.98)" in less
+    assert "(its share)" in less
+    assert "0.98" not in narrow
+    assert "node, test, n, class;" in narrow
+    for text, width in ((wide, 100), (less, 72), (narrow, 40)):
+        assert max(display_width(line) for line in text.splitlines()) <= width
+
+
+def test_shortened_names_keep_their_ends() -> None:
+    names = ("num-of-cylinders-of-the-engine", "num-of-doors-of-the-car-body")
+    schema = Schema(tuple(Feature(n, "continuous") for n in names), target=Target("y", ("a", "b")))
+    left = N([5, 1], Test(1, [2]), [N([5, 0]), N([0, 1])])
+    tree = make_tree(schema, N([6, 4], Test(0, [3]), [left, N([1, 3])]))
+    tests = [line.split("(")[0] for line in body(tree.to_text(width=44))[1:]]
+    assert any("gine" in test for test in tests)
+    assert any("body" in test for test in tests)
+
+
+def test_dates_and_times_are_written_as_such() -> None:
+    when = Feature("when", "continuous", time="date")
+    at = Feature("at", "continuous", time="datetime", zone="Europe/Berlin")
+    hour = Feature("hour", "continuous", time="time")
+    schema = Schema((when, at, hour), target=Target("y", ("a", "b")))
+    inner = N([2, 2], Test(2, [0.5]), [N([2, 0]), N([0, 2])])
+    right = N([3, 2], Test(1, [19753.5]), [inner, N([1, 0])])
+    tree = make_tree(schema, N([5, 2], Test(0, [19754.0]), [N([2, 0]), right]))
+    for shown in (tree.to_text(), str(tree.rules())):
+        assert "when < 2024-02-01" in shown
+        assert "at < 2024-01-31 13:00+01:00" in shown
+        assert "hour < 12:00" in shown
+    assert "&lt; 2024-02-01" in tree.to_svg()
+    row = {"when": datetime.date(2024, 3, 1), "at": None, "hour": None}
+    assert "when is 2024-03-01" in str(tree.path(row))
+
+
+def test_categories_that_differ_in_the_last_digit_look_different() -> None:
+    schema = Schema(
+        (Feature("x", "nominal", (0.3, 0.30000000000000004, 2.0)),), target=Target("y", (0.3, 2.0))
+    )
+    test = Test(0, codes={0: 0, 1: 1, 2: 1})
+    tree = make_tree(schema, N([3, 3], test, [N([3, 0]), N([0, 3])]))
+    for shown in (tree.to_text(), tree.to_svg()):
+        assert "0.30000000000000004, 2" in shown
+        assert re.search(r"(= |>)0\.3\b(?!0)", shown)

@@ -16,8 +16,11 @@ from treewright.data.table import Table
 from treewright.ensembles._adaboost.rounds import Boosted, Judge, Learner, boost
 from treewright.ensembles.members.any_base import AnyBase
 from treewright.ensembles.members.bodies import Models
+from treewright.ensembles.members.views import Indexed
 from treewright.errors import ModelFileError
+from treewright.estimator.pages import Paged
 from treewright.estimator.progress import reported
+from treewright.estimator.scikit import DRAWN, weights_differ
 from treewright.estimator.training import Training, drawn_seed, threads
 from treewright.tree.show.tables import text_table
 
@@ -26,7 +29,7 @@ __all__ = ["AdaBoostEstimator"]
 Floats = NDArray[np.float64]
 
 
-class AdaBoostEstimator(AnyBase):
+class AdaBoostEstimator(Indexed, Paged, AnyBase):
     """Base of both AdaBoost estimators."""
 
     n_estimators: int
@@ -44,6 +47,9 @@ class AdaBoostEstimator(AnyBase):
     def _judge(self, training: Training) -> Judge:
         """Who says what a member is worth."""
         raise NotImplementedError
+
+    def _weights_differ(self) -> str | None:
+        return DRAWN if self.method == "resample" else weights_differ(self._base())
 
     # Fitting
 
@@ -76,6 +82,8 @@ class AdaBoostEstimator(AnyBase):
             self._store(training, boosted)
         if boosted.interrupt is not None:
             raise boosted.interrupt
+        if getattr(self, "teach", False):
+            print(self.lesson(X, y, sample_weight))
         return self
 
     def _boost(self, training: Training, progress: Any) -> Boosted:
@@ -141,14 +149,6 @@ class AdaBoostEstimator(AnyBase):
             )
         each = [member.feature_importances_ for member in self.estimators_]
         return np.asarray(np.average(each, axis=0, weights=self.estimator_weights_))
-
-    def __len__(self) -> int:
-        """Number of members."""
-        return len(self.estimators_)
-
-    def __getitem__(self, k: int) -> Any:
-        """Member ``k``."""
-        return self.estimators_[k]
 
     def size(self) -> str:
         """How many members there are, in words."""

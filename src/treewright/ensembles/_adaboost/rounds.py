@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from treewright.ensembles._adaboost.algorithms import normalized
 from treewright.ensembles.members.bodies import take_rows
 from treewright.errors import ParameterError
+from treewright.estimator.base import TreeEstimator
 
 __all__ = ["Boosted", "Judge", "Learner", "Verdict", "boost"]
 
@@ -103,6 +104,8 @@ class Learner:
         model = clone(self.base)
         seeds = [n for n in model.get_params(deep=True) if n.split("__")[-1] == "random_state"]
         model.set_params(**dict.fromkeys(seeds, own_seed))
+        if isinstance(model, TreeEstimator):  # nobody looks at the pictures of all members
+            model.set_params(**model._as_member())
         if self.method == "reweight":
             return model.fit(self.rows, self.y, sample_weight=weight * self.total_weight)
         for _ in range(attempt + 1):

@@ -1,4 +1,4 @@
-"""What both boosters share: reading the data, the rounds, reading the trees, model files.
+"""The fit that both boosters share; what a fitted one can be asked is in ``grown.py``.
 
 ``fit`` is: read, set rows aside, prepare a run, do its rounds, keep what was grown. Classifier and
 regressor (``gradient_boosting.py``) say what their target is and what scores mean.
@@ -6,47 +6,44 @@ regressor (``gradient_boosting.py``) say what their target is and what scores me
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
-from treewright.data.encode import encode
-from treewright.data.schema import Schema, Target
-from treewright.data.table import Table
-from treewright.ensembles.boosting.constraints import interaction_groups
+from treewright.data.schema import Schema
+from treewright.data.sources import is_source, refuse_without_target
 from treewright.ensembles.boosting.exact import ExactRun, check_exact
+from treewright.ensembles.boosting.grown import GrownBooster
 from treewright.ensembles.boosting.material import Material, read_material, set_aside
 from treewright.ensembles.boosting.rounds import Judged, Rounds, Run
+from treewright.ensembles.boosting.settings import features_of_node, growth, most_leaves, rate
 from treewright.ensembles.boosting.snapshot import Snapshots, fingerprint
-from treewright.ensembles.boosting.stopping import Judge, Patience, check_scoring_name, is_on
+from treewright.ensembles.boosting.statistics import Statistics, add_statistics
+from treewright.ensembles.boosting.stopping import (
+    Judge,
+    Patience,
+    check_scoring_kind,
+    is_on,
+)
 from treewright.ensembles.boosting.tasks import Aim
-from treewright.ensembles.members.bodies import Trees
-from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.estimator.base import Estimator
+from treewright.errors import DataError, ParameterError
 from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import Progress, reported
-from treewright.estimator.recipe import monotonic_signs
+from treewright.estimator.scikit import DRAWN
 from treewright.estimator.training import drawn_seed, threads
 from treewright.learners.cart import CARTRegressor
 from treewright.tree.forest.arrays import Forest
-from treewright.tree.predict import forest_path
-from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+    pass
 
 __all__ = ["Boosting"]
 
 Floats = NDArray[np.float64]
 Kind = Literal["gain", "split", "cover"]
-
-# Chosen on data and folds that benchmarks/boosting_quality.py does not judge by; see the docs.
-AUTO_L2, AUTO_FEATURES = 3.0, 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,22 +80,13 @@ class Plan:
     start: Floats  # one row
     init: Any  # fitted, or None
     snapshots: Snapshots | None
+    statistics: Statistics | None = None
 
 
-class Boosting(Estimator):
+class Boosting(GrownBooster):
     """Base of the gradient boosters."""
 
     _counts_weight: ClassVar[bool] = True
-
-    _aim: Aim
-    _forest: Forest
-    _start: Floats  # one row
-    _schema: Schema
-    _seed: int
-    _n_rows: int
-    n_iter_: int
-    train_score_: Floats
-    validation_score_: Floats
 
     # What a task adds
 
@@ -116,20 +104,43 @@ class Boosting(Estimator):
 
     # Fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        target: str | None = None,
+        memory_limit: Any = None,
+        temp_dir: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Grow trees round after round.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_samples, n_features)
-            Numpy array, pandas, polars or Arrow table, or dict of columns; gaps allowed.
+        X : array or data frame of shape (n_samples, n_features), path, or Dask collection
+            Numpy array, pandas, polars or Arrow table, or dict of columns; gaps allowed. With
+            ``target``, a source that holds the target too and is read in blocks: a file or folder
+            (Parquet, Arrow, CSV), a pattern such as ``"folder/*.parquet"``, a data frame, or a
+            Dask data frame. The model is the same.
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for regression
-            The target, without gaps.
+            The target, without gaps; None where ``target`` names it.
         sample_weight : array-like of shape (n_samples,), default=None
             At least 0; rows of weight 0 are left out.
         eval_set : tuple (X, y) or (X, y, sample_weight), default=None
             Rows that judge the rounds: ``validation_score_`` and, unless it is off,
-            early stopping.
+            early stopping. With ``target``, a source like X.
+        target : str, default=None
+            The column of the source X to predict.
+        memory_limit : int or str, default=None
+            With ``target``: most memory of the process, such as ``"1GB"``; blocks beyond it are
+            kept in files.
+        temp_dir : path, default=None
+            With ``target``: the folder of these files.
+        client : dask.distributed.Client, default=None
+            With ``target``: the cluster that holds the blocks and counts.
 
         Returns
         -------
@@ -140,9 +151,25 @@ class Boosting(Estimator):
         Ctrl-C ends the fit; the rounds done are kept, and KeyboardInterrupt is raised.
         ``set_params(warm_start=True).fit(X, y)`` does the others.
         """
+        if target is not None or (y is None and is_source(X)):
+            from treewright.scale._boosting import fit_source
+
+            fit_source(
+                self,
+                X,
+                y,
+                sample_weight,
+                target=target,
+                eval_set=eval_set,
+                memory_limit=memory_limit,
+                temp_dir=temp_dir,
+                client=client,
+            )
+            return self
+        refuse_without_target(memory_limit=memory_limit, temp_dir=temp_dir, client=client)
         with reported(self, X, y, sample_weight, n_parts=1) as progress:
             check_parameters(self)
-            check_scoring_name(self.scoring)
+            check_scoring_kind(self.scoring, hasattr(self, "predict_proba"))
             material = read_material(self, X, y, sample_weight)
             before = self._kept(material)
             seed = drawn_seed(self.random_state) if before is None else self._seed
@@ -207,12 +234,12 @@ class Boosting(Estimator):
         if self.snapshot is not None:
             about = fingerprint(self, seed, learn, aside)
             snapshots = Snapshots(self.snapshot, self.every, about)
-        return Plan(aim, seed, n_rows, learn, aside, before, start, init, snapshots)
+        statistics, learn, aside = add_statistics(self, learn, aside, seed)
+        return Plan(aim, seed, n_rows, learn, aside, before, start, init, snapshots, statistics)
 
-    def _prepare(self, plan: Plan, progress: Progress | None) -> Run | ExactRun:
-        learn, aside, snapshots = plan.learn, plan.aside, plan.snapshots
-        training = self._judged(plan, learn)
-        judged = None if aside is None else self._judged(plan, aside)
+    def _rounds(self, plan: Plan, progress: Progress | None) -> Rounds:
+        """What the fit is asked for, in the core's words."""
+        learn, snapshots = plan.learn, plan.snapshots
 
         def tell(n_done: int, run: Any) -> None:
             if progress is not None:
@@ -222,10 +249,10 @@ class Boosting(Estimator):
             if snapshots is not None:
                 snapshots.keep(run)
 
-        rounds = Rounds(
-            growth={} if self.tree_method == "exact" else self._growth(learn),
+        return Rounds(
+            growth={} if self.tree_method == "exact" else growth(self, learn, plan.statistics),
             n_rounds=self.n_estimators,
-            learning_rate=self._rate(),
+            learning_rate=rate(self, plan.n_rows),
             max_bins=self.max_bins,
             seed=plan.seed,
             n_threads=threads(self.n_jobs),
@@ -233,6 +260,12 @@ class Boosting(Estimator):
             dropout=self.dropout,
             tell=tell,
         )
+
+    def _prepare(self, plan: Plan, progress: Progress | None) -> Run | ExactRun:
+        learn, aside, snapshots = plan.learn, plan.aside, plan.snapshots
+        training = self._judged(plan, learn)
+        judged = None if aside is None else self._judged(plan, aside)
+        rounds = self._rounds(plan, progress)
         judge = None
         if aside is not None and self.scoring != "loss":
             rows = aside.given_rows if callable(self.scoring) else None
@@ -245,7 +278,7 @@ class Boosting(Estimator):
             check_exact(self)
             learner = CARTRegressor(
                 max_depth=self.max_depth,
-                max_leaf_nodes=self._leaves(learn.table.n_rows),
+                max_leaf_nodes=most_leaves(self, learn.table.n_rows),
                 min_samples_leaf=self.min_samples_leaf,
                 continuous_split="at_most",
                 n_jobs=self.n_jobs,
@@ -258,69 +291,29 @@ class Boosting(Estimator):
             snapshots.resume(run)
         return run
 
+    def _weights_differ(self) -> str | None:
+        return DRAWN if self.subsample < 1 or self.early_stopping is True else None
+
+    def _n_drawn_features(self, n_features: int) -> int:
+        return n_features if self.tree_method == "exact" else features_of_node(self, n_features)
+
     def _judged(self, plan: Plan, material: Material) -> Judged:
         if plan.init is None:
             start = np.repeat(plan.start, material.table.n_rows, axis=0)
         else:
             start = np.ascontiguousarray(self._scores_of(plan.init, material.given_rows))
-        return Judged(material.table, material.y, material.count, material.factor, start)
-
-    def _rate(self) -> float:
-        if self.learning_rate == "auto":
-            return float(min(0.5, 10.0 / self.n_estimators))
-        return float(self.learning_rate)
-
-    def _leaves(self, n_rows: int) -> int | None:
-        """Most leaves of a tree; None for no limit."""
-        if self.max_leaf_nodes == "auto":
-            return int(np.clip(round(n_rows**0.5 / 3.2), 8, 63))
-        found: int | None = self.max_leaf_nodes
-        return found
-
-    def _tree_target(self, target: Target) -> str:
-        """What a tree is said to predict: its share of the score."""
-        return f"score of {target.name}"
-
-    def _growth(self, learn: Material) -> dict[str, Any]:
-        schema = learn.table.schema
-        signs = monotonic_signs(self.monotonic_cst, schema, learn.target)
-        return {
-            "growth": self.growth,
-            "max_leaves": self._leaves(learn.table.n_rows) or 0,
-            "max_depth": self.max_depth or 0,
-            "min_rows": self.min_samples_leaf,
-            "min_hessian": float(self.min_child_weight),
-            "l1": float(self.l1_regularization),
-            "l2": AUTO_L2 if self.l2_regularization == "auto" else float(self.l2_regularization),
-            "min_gain": float(self.min_gain),
-            "max_step": 0.0,
-            "nominal_smoothing": float(self.categorical_smoothing),
-            "nominal_l2": float(self.categorical_l2),
-            "nominal_max_groups": 0,
-            "tree_share": float(self.max_features_per_tree),
-            "level_share": float(self.max_features_per_level),
-            "node_share": AUTO_FEATURES
-            if self.max_features == "auto"
-            else float(self.max_features),
-            "monotonic": list(signs or ()),
-            "interactions": interaction_groups(self.interaction_cst, schema),
-            "sampling": self.sampling,
-            "share": float(self.subsample),
-            "top_share": float(self.subsample) / 2 if self.sampling == "goss" else 0.0,
-        }
-
-    def _starts(self, X: Any) -> Floats:
-        """Scores at the start: one row, or with an estimator as ``init`` one for each."""
-        if not hasattr(self, "init_"):
-            return self._start
-        return np.ascontiguousarray(self._scores_of(self.init_, X), np.float64)
-
-    def _scores_of(self, model: Any, X: Any) -> Floats:
-        raise NotImplementedError
+        return Judged(
+            material.table if material.seen is None else material.seen,
+            material.y,
+            material.count,
+            material.factor,
+            start,
+            material.own_weight,
+        )
 
     # Keeping
 
-    def _store(self, plan: Plan, run: Run | ExactRun) -> None:
+    def _store(self, plan: Plan, run: Any) -> None:
         n = run.best_round if plan.aside is not None and run.best_round else run.n_done
         forest = run.forest()
         columns = plan.aim.n_columns
@@ -328,7 +321,7 @@ class Boosting(Estimator):
         schema = plan.learn.table.schema
         self._schema = Schema(schema.features, schema.named, plan.learn.target)
         self._aim, self._seed, self._n_rows = plan.aim, plan.seed, plan.n_rows
-        self._start = plan.start
+        self._start, self._statistics = plan.start, plan.statistics
         self.__dict__.pop("init_", None)
         if plan.init is not None:
             self.init_ = plan.init
@@ -338,238 +331,6 @@ class Boosting(Estimator):
         self._learn(plan.learn)
         self._keep_features(self._schema)
 
-    def _fitted(self) -> Forest:
-        try:
-            return self._forest
-        except AttributeError:
-            check_is_fitted(self)
-            raise
-
-    def _rows(self, X: Any) -> Table:
-        forest = self._fitted()
-        return encode(
-            X,
-            schema=self._schema,
-            n_threads=threads(self.n_jobs),
-            owner=type(self).__name__,
-            later=forest.finds_gaps,
-        )
-
-    def _score(self, X: Any) -> Floats:
-        """Scores of rows, a row per row."""
-        forest = self._fitted()
-        table = self._rows(X)
-        return forest.sums(table, self._starts(X), threads(self.n_jobs))
-
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        forest, table = self._fitted(), self._rows(X)
-        columns = self._aim.n_columns
-        score = self._starts(X)
-        score = np.repeat(score, table.n_rows, axis=0) if len(score) == 1 else score.copy()
-        each = Trees(forest).each(table, "value", range(len(forest)), threads(self.n_jobs))
-        for tree, values in each:
-            score[:, tree % columns] += values[:, 0]
-            if (tree + 1) % columns == 0:
-                yield score.copy()
-
-    @property
-    def estimators_(self) -> Sequence[Tree]:
-        """The trees, each made when it is looked at: round after round, column after column."""
-        return _Trees(self._fitted())
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Leaf of each row in each tree.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        leaves : ndarray of shape (n_samples, n_trees)
-            Node ids in each tree.
-        """
-        forest = self._fitted()
-        return forest.apply(self._rows(X), threads(self.n_jobs))
-
-    def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
-        """Nodes that each row visits, over all trees.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        path : sparse matrix of shape (n_samples, n_nodes)
-            Nonzero where the row visits the node.
-        offset : ndarray of shape (n_trees + 1,)
-            Columns ``offset[k]`` to ``offset[k + 1]`` belong to tree ``k``.
-        """
-        return forest_path(self._fitted(), self._rows(X))
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Share of each feature in what splits gain."""
-        return self.importances()
-
-    def importances(self, kind: Kind = "gain", *, normalize: bool = True) -> Floats:
-        """How much the splits of each feature matter.
-
-        Parameters
-        ----------
-        kind : {"gain", "split", "cover"}, default="gain"
-            What splits lower the loss by, how many there are, or how many rows come to them.
-        normalize : bool, default=True
-            Scale to a sum of 1.
-
-        Returns
-        -------
-        importances : ndarray of shape (n_features,)
-        """
-        forest = self._fitted()
-        n = len(self._schema)
-        if forest.arrays is not None:
-            feature = forest.arrays["feature"].astype(np.int64)
-        else:
-            feature = np.concatenate([t.splits.feature[~t.is_leaf] for t in self.estimators_])
-        if kind == "gain" and forest.arrays is not None:
-            total = forest.arrays["importance"].sum(axis=0)
-        elif kind == "gain":
-            total = np.sum(
-                [t.feature_importances(normalize=False) for t in self.estimators_], axis=0
-            )
-        elif kind == "split":
-            total = np.bincount(feature, minlength=n).astype(np.float64)
-        elif kind == "cover":
-            rows = [tree.n_samples[~tree.is_leaf] for tree in self.estimators_]
-            total = np.bincount(feature, np.concatenate(rows), minlength=n)
-        else:
-            raise ParameterError(f'kind must be "gain", "split" or "cover", got {kind!r}.')
-        whole = total.sum()
-        return np.asarray(total / whole if normalize and whole > 0 else total)
-
-    def size(self) -> str:
-        """How many trees there are and how large they are, in words."""
-        forest = self._fitted()
-        leaves = ((forest.n_nodes + 1) / 2).mean()
-        return f"{self.n_iter_} rounds, {len(forest)} trees, {leaves:.6g} leaves on average"
-
-    def summary(self) -> str:
-        """Size, scores and importances as text.
-
-        Returns
-        -------
-        text : str
-        """
-        from treewright.tree.show.tables import text_table
-
-        self._fitted()
-        assert self._schema.target is not None
-        lines = [f"{type(self).__name__} of {self._schema.target.name!r}", f"Size: {self.size()}"]
-        if len(self.train_score_) >= self.n_iter_ > 0:
-            lines.append(f"Loss of the training rows: {self.train_score_[self.n_iter_ - 1]:.6g}")
-        if len(self.validation_score_) >= self.n_iter_ > 0:
-            lines.append(f"Rows set aside: {self.validation_score_[self.n_iter_ - 1]:.6g}")
-        share = self.feature_importances_
-        order = np.argsort(-share, kind="stable")
-        cells = {
-            "feature": [self._schema.names[i] for i in order],
-            "share of the gain": [f"{share[i]:.4f}" for i in order],
-        }
-        return "\n".join([*lines, "", text_table(cells)])
-
-    # scikit-learn
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_forest" in vars(self)
-
-    # Model files
-
-    def _state(self) -> dict[str, Any]:
-        """What was learned, in values that a model file holds."""
-        forest = self._fitted()
-        return {
-            "schema": self._schema,
-            "forest": forest,
-            "start": self._start,
-            "init": getattr(self, "init_", None),
-            "seed": self._seed,
-            "n_rows": self._n_rows,
-            "train_score": self.train_score_,
-            "validation_score": self.validation_score_,
-            "classes": getattr(self, "classes_", None),
-        }
-
-    def _restore(self, state: dict[str, Any]) -> Self:
-        """Take back what ``_state`` gave."""
-        schema, forest, start = state["schema"], state["forest"], state["start"]
-        seed, n_rows = state["seed"], state["n_rows"]
-        _require(type(schema) is Schema and schema.target is not None, "it has no schema")
-        _require(type(forest) is Forest and len(forest) > 0, "its trees are no forest")
-        _require(forest.schema.features == schema.features, "its trees have other features")
-        _require(type(seed) is int and type(n_rows) is int, "its seed is no number")
-        _require(
-            isinstance(start, np.ndarray)
-            and start.dtype == np.float64
-            and start.ndim == 2
-            and len(start) == 1
-            and bool(np.all(np.isfinite(start))),
-            "its start is no row of numbers",
-        )
-        for name in ("train_score", "validation_score"):
-            array = state[name]
-            fits = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.ndim == 1
-            _require(fits, f"{name} is no list of numbers")
-        assert schema.target is not None
-        self._schema, self._forest, self._start = schema, forest, start
-        self._seed, self._n_rows = seed, n_rows
-        self.train_score_ = state["train_score"]
-        self.validation_score_ = state["validation_score"]
-        if state["init"] is not None:
-            _require(hasattr(state["init"], "predict"), "its init predicts nothing")
-            self.init_ = state["init"]
-        self._take_back(schema.target, state["classes"])
-        columns = self._aim.n_columns
-        _require(start.shape[1] == columns and len(forest) % columns == 0, "it lacks trees")
-        self.n_iter_ = len(forest) // columns
-        self._keep_features(self._schema)
-        return self
-
-    def _take_back(self, target: Target, classes: Any) -> None:
-        raise NotImplementedError
-
-    def _name_target(self, name: str) -> None:
-        """Give the target a name."""
-        target = self._schema.target
-        assert target is not None
-        features, named = self._schema.features, self._schema.named
-        renamed = Target(name, target.classes, target.n_outputs)
-        self._schema = Schema(features, named, renamed)
-        old = self._forest
-        schema = Schema(features, named, Target(self._tree_target(renamed)))
-        self._forest = Trees(old).with_schema(schema).forest
-
-
-class _Trees(Sequence[Tree]):
-    """The trees of a forest, made when looked at."""
-
-    def __init__(self, forest: Forest) -> None:
-        self._forest = forest
-
-    def __len__(self) -> int:
-        return len(self._forest)
-
-    def __getitem__(self, k: Any) -> Any:
-        if isinstance(k, slice):
-            return [self[i] for i in range(*k.indices(len(self)))]
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"there are {len(self)} trees, got number {k}")
-        return self._forest.tree(k % len(self))
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} trees>"
-
 
 def _line(n_done: int, run: Any) -> str:
     parts = [f"round {n_done}"]
@@ -578,8 +339,3 @@ def _line(n_done: int, run: Any) -> str:
     if run.validation_score:
         parts.append(f"set aside {run.validation_score[-1]:.6g}")
     return "  ".join(parts)
-
-
-def _require(holds: bool, what: str) -> None:
-    if not holds:
-        raise ModelFileError(f"the booster in it is damaged: {what}")

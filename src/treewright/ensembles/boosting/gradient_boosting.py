@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Target
+from treewright.data.sources import is_collection
 from treewright.data.target import class_codes, class_totals, numeric_target
 from treewright.ensembles.boosting.base import Boosting
 from treewright.ensembles.boosting.material import Material
@@ -115,6 +116,7 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         interaction_cst: Any = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Any = None,
+        max_categories: int | None = 255,
         categorical_smoothing: float = 10.0,
         categorical_l2: float = 10.0,
         class_weight: Any = None,
@@ -133,22 +135,25 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
     ) -> None:
         keep(self, locals())
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """Most probable class of each row.
 
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
+            Of a Dask data frame the predictions are a lazy collection.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
         """
+        if is_collection(X):
+            return self._lazily(X, "predict")
         score = self._score(X)
         best = score[:, 0] > 0 if score.shape[1] == 1 else np.argmax(score, axis=1)
         return np.asarray(self.classes_[np.asarray(best, np.intp)])
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Any:
         """Probability of each class.
 
         Parameters
@@ -160,6 +165,8 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         probability : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
+        if is_collection(X):
+            return self._lazily(X, "predict_proba")
         score = self._score(X)
         return self._aim.probability(score)
 
@@ -343,6 +350,7 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
         interaction_cst: Any = None,
         categorical_features: Any = "from_dtype",
         ordinal_features: Any = None,
+        max_categories: int | None = 255,
         categorical_smoothing: float = 10.0,
         categorical_l2: float = 10.0,
         init: Any = "prior",
@@ -360,7 +368,7 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
     ) -> None:
         keep(self, locals())
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Any) -> Any:
         """Predict numbers: means, medians or quantiles, as the loss has it.
 
         Parameters
@@ -371,6 +379,8 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
+        if is_collection(X):
+            return self._lazily(X, "predict")
         score = self._score(X)
         return self._numbers(score)
 

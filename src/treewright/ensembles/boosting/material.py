@@ -11,13 +11,14 @@ from sklearn.utils import _safe_indexing
 
 from treewright.data.encode import encode
 from treewright.data.schema import Target
+from treewright.data.sparse import SparseTable, is_sparse
 from treewright.data.table import Table
 from treewright.data.weights import check_lengths, read_weights
 from treewright.ensembles.boosting.stopping import is_on, split_rows
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.errors import DataError, ParameterError, SchemaError
 from treewright.estimator.training import read_training, threads
-from treewright.kernels.boosting import split_weight
+from treewright.kernels.boosting import MOST_ROWS, split_weight
 
 __all__ = ["Material", "read_material", "set_aside"]
 
@@ -41,6 +42,8 @@ class Material:
     factor: Floats | None
     target: Target
     classes: NDArray[Any] | None
+    own_weight: Floats | None = None  # of rows, without those of classes: bins know no classes
+    seen: Table | None = None  # what trees see, where that is not ``table``
 
     def take(self, rows: NDArray[np.int64]) -> Material:
         """Some of the rows."""
@@ -54,6 +57,7 @@ class Material:
             None if self.factor is None else self.factor[rows],
             self.target,
             self.classes,
+            None if self.own_weight is None else self.own_weight[rows],
         )
 
     @property
@@ -66,7 +70,9 @@ class Material:
     @property
     def given_rows(self) -> Any:
         """The rows as the user gave them."""
-        return self.X if self.rows is None else _safe_indexing(self.X, self.rows)
+        if self.rows is None:
+            return self.X
+        return _safe_indexing(self.X.tocsr() if is_sparse(self.X) else self.X, self.rows)
 
 
 def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Material:
@@ -84,15 +90,31 @@ def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Materia
 
     training = read_training(estimator, X, y, sample_weight, encode_rows)
     table, codes, classes = training.table, training.y, training.classes
-    if all(_is_empty(column) for column in table.columns):
+    if _is_empty_table(table):
         raise DataError(
             "X must have a value somewhere, got gaps in all cells; check how it was read."
+        )
+    if table.n_rows > MOST_ROWS:
+        raise DataError(
+            f"X must have at most {MOST_ROWS} rows, beyond which sums of 64 bits may overflow, got "
+            f"{table.n_rows}; learn from some of them."
         )
     rows = None if training.kept is None else np.flatnonzero(training.kept)
     count, factor = split_weight(training.sample_weight)
     factor = estimator._weigh(codes, classes, training.sample_weight, factor)
     given = codes if classes is None else classes[codes]
-    return Material(X, rows, table, codes, given, count, factor, training.target, classes)
+    return Material(
+        X,
+        rows,
+        table,
+        codes,
+        given,
+        count,
+        factor,
+        training.target,
+        classes,
+        training.sample_weight,
+    )
 
 
 def set_aside(
@@ -138,6 +160,13 @@ def _read_eval_set(estimator: Any, aim: Aim, material: Material, eval_set: Any) 
         found = found.take(np.flatnonzero(rows))
     count, factor = split_weight(weight)
     return replace(found, count=count, factor=factor)
+
+
+def _is_empty_table(table: Table) -> bool:
+    if isinstance(table, SparseTable):
+        m = table.matrix
+        return bool(m.nnz == m.shape[0] * m.shape[1] and np.isnan(m.data).all())
+    return all(_is_empty(column) for column in table.columns)
 
 
 def _is_empty(column: NDArray[Any]) -> bool:

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
+from treewright.ensembles.boosting.binning import bin_tables
 from treewright.ensembles.boosting.stopping import Judge, Patience
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.ensembles.members.bodies import Trees
-from treewright.kernels.boosting import BinMap, bin_maps, make_bins, make_booster
+from treewright.kernels.boosting import make_booster
 from treewright.tree.forest.arrays import FOREST_ARRAYS, Forest
 from treewright.tree.split import SplitKind
 
-__all__ = ["Judged", "Rounds", "Run", "make_forest"]
+__all__ = ["Judged", "Rounds", "Run", "finished", "make_forest"]
 
 Floats = NDArray[np.float64]
 TRAINING = -1
@@ -39,6 +40,7 @@ class Judged:
     count: NDArray[np.int32] | None
     factor: Floats | None
     start: Floats  # a row per row
+    own_weight: Floats | None = None  # without those of classes
 
     @property
     def weight(self) -> Floats | None:
@@ -77,11 +79,6 @@ class Rounds:
     tell: Callable[[int, Any], None] = field(default=lambda n, run: None)
 
 
-def nominal_counts(schema: Schema) -> list[int]:
-    """Categories of nominal columns, −1 for all others."""
-    return [len(f.categories) if f.kind == "nominal" else -1 for f in schema.features]
-
-
 class Run:
     """A fit in progress."""
 
@@ -96,10 +93,12 @@ class Run:
     ) -> None:
         self.training, self.aside, self.aim, self.rounds = training, aside, aim, rounds
         self.judge, self.answer = judge, answer
-        table = training.table
-        counts = nominal_counts(table.schema)
-        self.maps: list[BinMap] = bin_maps(
-            table.columns, counts, rounds.max_bins, rounds.n_threads, training.weight
+        bins, aside_bins = bin_tables(
+            training.table,
+            None if aside is None else aside.table,
+            rounds.max_bins,
+            rounds.n_threads,
+            training.own_weight,
         )
         params = {
             **rounds.growth,
@@ -109,7 +108,7 @@ class Run:
             "seed": rounds.seed,
         }
         self.booster = make_booster(
-            make_bins(table.columns, self.maps, rounds.n_threads),
+            bins,
             params,
             aim.columns(training.y),
             training.start.T,
@@ -117,9 +116,9 @@ class Run:
             training.factor,
             rounds.n_threads,
         )
-        if aside is not None:
+        if aside is not None and aside_bins is not None:
             self.booster.follow(
-                make_bins(aside.table.columns, self.maps, rounds.n_threads),
+                aside_bins,
                 aim.columns(aside.y),
                 aside.count,
                 aside.factor,
@@ -196,7 +195,7 @@ class Run:
         """Fetch the trees grown since; with dropout one part is one round."""
         part = self.booster.take_trees()
         if len(part["node_offset"]) > 1:
-            self.parts.append(_finished(part))
+            self.parts.append(finished(part))
 
     # Going on from earlier rounds
 
@@ -282,7 +281,7 @@ def _sum_of(
     return total
 
 
-def _finished(part: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def finished(part: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Trees as the core gives them, with what a forest keeps beside that."""
     part["gap_branch"] = part["gap_branch"] + 2
     part["closed"] = np.ones(len(part["feature"]), np.bool_)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from treewright.data.sparse import SparseTable
+from treewright.ensembles.boosting.settings import rate
 from treewright.errors import DataError, ModelFileError
 from treewright.tree.forest.arrays import Forest
 
@@ -26,14 +28,22 @@ def fingerprint(estimator: Any, seed: int, learn: Any, aside: Any) -> str:
     digest = hashlib.sha256()
     params = estimator.get_params(deep=False)
     digest.update(repr([(k, params[k]) for k in sorted(params) if k not in _FREE]).encode())
-    digest.update(repr((seed, learn.table.schema, estimator._rate())).encode())
+    digest.update(repr((seed, learn.table.schema, rate(estimator, learn.table.n_rows))).encode())
     for rows in (learn, aside):
         if rows is None:
             continue
-        for column in (*rows.table.columns, rows.y, rows.weight):
+        for column in (*_columns(rows.table), rows.y, rows.weight):
             if column is not None:
                 digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
+
+
+def _columns(table: Any) -> tuple[Any, ...]:
+    """Arrays that hold the table."""
+    if isinstance(table, SparseTable):
+        return table.matrix.indptr, table.matrix.indices, table.matrix.data
+    found: tuple[Any, ...] = table.columns
+    return found
 
 
 class Snapshots:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring, get_scorer
 
 from treewright.errors import DataError, ParameterError
+from treewright.kernels.boosting import row_chances
 
-__all__ = ["AUTO_ROWS", "Judge", "Patience", "is_on", "split_rows"]
+__all__ = [
+    "AUTO_ROWS",
+    "SET_ASIDE",
+    "Judge",
+    "Patience",
+    "is_on",
+    "rows_aside",
+    "split_rows",
+]
 
 AUTO_ROWS = 10_000
 """Rows from which ``early_stopping="auto"`` sets some aside."""
@@ -33,26 +44,44 @@ def split_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows to learn from and rows to set aside, both ascending.
 
-    Of every class the same share is set aside, but never its last row.
+    Of every class the same share is set aside, but never its last row: those that draw the
+    smallest numbers. A row's number depends on the seed and its place alone, so that blocks of
+    rows can draw it too.
     """
     n = len(y)
-    share = fraction if fraction < 1 else min(fraction / n, 1.0)
-    order = np.random.RandomState(seed).permutation(n)
-    group = y[order] if is_classes else np.zeros(n, np.int64)
-    aside = []
-    for k in range(int(group.max()) + 1):
-        rows = order[group == k]
-        aside.append(rows[: min(round(share * len(rows)), len(rows) - 1)])
-    judge = np.sort(np.concatenate(aside)).astype(np.int64)
-    if not len(judge):  # one row, of the largest class
-        largest = order[group == np.bincount(group).argmax()]
-        if len(largest) < 2:
-            raise DataError(
-                f"early_stopping sets rows aside, but no class has two of the {n} rows; pass an "
-                "eval_set, or set early_stopping=False."
-            )
-        judge = largest[:1].astype(np.int64)
+    chance = row_chances(seed, SET_ASIDE, 0, n)
+    group = np.asarray(y, np.int64) if is_classes else np.zeros(n, np.int64)
+    wanted = rows_aside(np.bincount(group), fraction)
+    judge = np.sort(
+        np.concatenate([_smallest(np.flatnonzero(group == k), chance, w) for k, w in wanted])
+    )
     return np.setdiff1d(np.arange(n), judge), judge
+
+
+SET_ASIDE = -1
+"""The round for which numbers are drawn that set rows aside."""
+
+
+def rows_aside(class_rows: NDArray[np.int64], fraction: float) -> list[tuple[int, int]]:
+    """Classes, and how many rows of each are set aside, from the rows that each has."""
+    n = int(class_rows.sum())
+    share = fraction if fraction < 1 else min(fraction / n, 1.0)
+    wanted = [(k, min(round(share * r), r - 1)) for k, r in enumerate(class_rows.tolist()) if r]
+    if any(w for _, w in wanted):
+        return wanted
+    largest = int(class_rows.argmax())
+    if class_rows[largest] < 2:
+        raise DataError(
+            f"early_stopping sets rows aside, but no class has two of the {n} rows; pass an "
+            "eval_set, or set early_stopping=False."
+        )
+    return [(largest, 1)]
+
+
+def _smallest(rows: NDArray[np.int64], chance: Floats, n: int) -> NDArray[np.int64]:
+    if n <= 0:
+        return rows[:0]
+    return rows[np.argsort(chance[rows], kind="stable")[:n]]
 
 
 @dataclass
@@ -142,20 +171,40 @@ class Judge:
             else self.scoring
         )
         value = scorer(view, self.X, self.y)
-        if not np.isscalar(value):
+        if not isinstance(value, Real):
             raise ParameterError(
                 f"scoring must give one number, got {type(value).__name__}; return a float."
             )
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
 
 
-def check_scoring_name(scoring: Any) -> None:
-    """Refuse a name that is no scorer's."""
-    if isinstance(scoring, str) and scoring != "loss":
+def check_scoring_kind(scoring: Any, is_classes: bool) -> None:
+    """Refuse a name that is no scorer's, a scorer for classes of numbers, and a bare metric."""
+    if callable(scoring):
+        _check_arguments(scoring)
+    elif scoring != "loss":
         try:
-            get_scorer(scoring)
+            scorer = get_scorer(scoring)
         except ValueError:
             raise ParameterError(
                 f'scoring must be "loss", the name of a scorer of scikit-learn or a callable, got '
                 f"{scoring!r}; sklearn.metrics.get_scorer_names() lists the names."
             ) from None
+        if not is_classes and getattr(scorer, "_response_method", "predict") != "predict":
+            raise ParameterError(
+                f"scoring must be a scorer of numbers, got {scoring!r}, which judges "
+                'probabilities; use "neg_mean_absolute_error" or another one of regression.'
+            )
+
+
+def _check_arguments(scoring: Any) -> None:
+    try:
+        signature(scoring).bind(None, None, None)
+    except TypeError:
+        raise ParameterError(
+            "scoring must be a scorer f(model, X, y), got a function of other arguments; make one "
+            "of a metric f(y, predicted) by sklearn.metrics.make_scorer, which also takes whether "
+            "greater is better."
+        ) from None
+    except ValueError:  # compiled, without a signature
+        return

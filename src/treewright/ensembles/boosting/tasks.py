@@ -99,6 +99,11 @@ class Aim:
                     f"loss must return finite numbers, got a {name} that is NaN or infinite in "
                     f"{int(np.count_nonzero(~np.isfinite(array)))} places; bound it there."
                 )
+            if name == "hessian" and array.min(initial=0.0) < 0:
+                raise DataError(
+                    "loss must return hessians of at least 0, got "
+                    f"{array.min():.6g}; bound them there."
+                )
             parts.append(np.ascontiguousarray(np.atleast_2d(array if array.ndim == 1 else array.T)))
         return parts[0], parts[1]
 

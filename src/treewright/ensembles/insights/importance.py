@@ -10,13 +10,13 @@ split (Li, Wang, Basu, Kumbier and Yu 2019). The plain decrease of impurity, whi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.data.schema import Feature, Schema
+from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.ensembles.members.draws import Draws
 from treewright.kernels.forest import oob_importance
@@ -159,7 +159,7 @@ def permutation_importance(
 def with_shadows(table: Table, order: NDArray[np.int64]) -> Table:
     """The table with a shuffled copy of every column, in the same order of rows, behind it."""
     features = table.schema.features
-    shadows = tuple(Feature(f"{f.name} (shuffled)", f.kind, f.categories) for f in features)
+    shadows = tuple(replace(f, name=f"{f.name} (shuffled)") for f in features)
     schema = Schema(features + shadows, table.schema.named)
     columns = (*table.columns, *(column[order] for column in table.columns))
     return Table(schema, table.n_rows, np.tile(table.has_gaps, 2), columns)

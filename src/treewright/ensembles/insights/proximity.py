@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
 from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 
@@ -30,9 +30,21 @@ def leaf_matrix(leaves: NDArray[np.int32], n_nodes: NDArray[np.int64]) -> csr_ma
     return csr_matrix((np.ones(n * n_trees, np.float32), place, indptr), shape=shape)
 
 
+PAIRS_AT_ONCE = 1 << 20
+"""Pairs of rows in one product: small enough that Ctrl-C is answered between two of them."""
+
+
+def _product(left: csr_matrix, right: csr_matrix) -> csr_matrix:
+    """``left @ right.T``, a few rows at a time."""
+    turned = right.T.tocsr()
+    step = max(1, PAIRS_AT_ONCE // max(turned.shape[1], 1))
+    parts = [left[start : start + step] @ turned for start in range(0, left.shape[0], step)]
+    return csr_matrix(vstack(parts, format="csr"))
+
+
 def proximity(left: csr_matrix, right: csr_matrix, n_trees: int) -> csr_matrix:
     """Share of the trees in which each row of ``left`` and of ``right`` are in the same leaf."""
-    shared = (left @ right.T).tocsr()
+    shared = _product(left, right)
     shared.sort_indices()
     return csr_matrix(
         (shared.data.astype(np.float64) / n_trees, shared.indices, shared.indptr), shared.shape
@@ -52,7 +64,7 @@ def oob_proximity(leaves: csr_matrix, left_out: NDArray[np.bool_]) -> csr_matrix
     own = leaves.copy()
     own.data = left_out.ravel().astype(np.float32)
     own.eliminate_zeros()
-    shared = (own @ own.T).tocoo()
+    shared = _product(own, own).tocoo()
     bits = np.packbits(left_out, axis=1)
     n_both = np.empty(shared.nnz, np.int64)
     step = max(1, (1 << 24) // max(bits.shape[1], 1))

@@ -33,6 +33,10 @@ DISTINCT_SHARE = 0.632
 """Share of distinct rows in a bootstrap sample, 1 − 1/e: what is drawn without replacement."""
 
 
+MOST_DRAWS = 1000
+"""Most rows drawn for a member, as a multiple of the rows there are."""
+
+
 @dataclass(frozen=True, eq=False)
 class Draws:
     """How the rows of every member are drawn.
@@ -92,6 +96,11 @@ def row_sampling(
         raise ParameterError(
             f"max_samples must be at most the number of rows where rows are drawn without "
             f"replacement, got {n_draws} of {n_rows}; lower it, or draw with replacement."
+        )
+    if n_draws > MOST_DRAWS * n_rows:
+        raise ParameterError(
+            f"max_samples must be at most {MOST_DRAWS} times the number of rows, got {n_draws} of "
+            f"{n_rows}; as many as there are rows, None, is usual."
         )
     return Sampling(n_draws, replace, weight)
 

@@ -22,6 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
+from treewright.ensembles.members.background import in_background
 from treewright.ensembles.members.bodies import (
     Answer,
     Body,
@@ -79,7 +80,7 @@ def seeded(learner: Any, seed: int, member: int) -> Any:
     names = copy.get_params(deep=True)
     set_to: dict[str, Any] = {n: member_seed(seed, member) for n in names if _is_seed(n)}
     if isinstance(copy, TreeEstimator):
-        set_to["n_jobs"] = 1
+        set_to |= {"n_jobs": 1, **copy._as_member()}
     return copy.set_params(**set_to)
 
 
@@ -333,12 +334,15 @@ class ModelGrower:
     ) -> Grown:
         """The models in ``members``."""
         is_ours = isinstance(self.rows, Table)
-        parallel = Parallel(
-            n_jobs=self.n_threads,
-            return_as="generator",
-            **({"prefer": "threads"} if is_ours else {}),
-        )
-        work = parallel(delayed(self._fit_one)(k) for k in members)
+        if self.n_threads == 1 and not is_ours:
+            work: Any = (in_background(self._fit_one, k) for k in members)
+        else:
+            parallel = Parallel(
+                n_jobs=self.n_threads,
+                return_as="generator",
+                **({"prefer": "threads"} if is_ours else {}),
+            )
+            work = parallel(delayed(self._fit_one)(k) for k in members)
         models, interrupt = _collect(work, len(members), progress)
         if not models:
             return Grown(None, interrupt)

@@ -1,17 +1,43 @@
-"""Trees of a forest as fitted estimators, made when they are looked at."""
+"""Members as a sequence; trees of a forest as fitted estimators, made when they are looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from treewright.estimator.base import Pruned
 from treewright.tree.forest.grow import Forest
 
-__all__ = ["TreeViews"]
+__all__ = ["Indexed", "TreeViews"]
+
+
+class Indexed:
+    """An ensemble that is a sequence of its ``estimators_``, as scikit-learn's are."""
+
+    estimators_: Any
+
+    def __len__(self) -> int:
+        """Number of members."""
+        check_is_fitted(self)
+        return len(self.estimators_)
+
+    def __getitem__(self, k: Any) -> Any:
+        """Member ``k``, or those of a slice."""
+        check_is_fitted(self)
+        return self.estimators_[k]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The members, one after another."""
+        check_is_fitted(self)
+        return iter(self.estimators_)
+
+    def __bool__(self) -> bool:
+        """True, fitted or not, so that ``model or other`` is what it was without a length."""
+        return True
 
 
 class TreeViews(Sequence[Any]):

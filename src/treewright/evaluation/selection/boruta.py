@@ -9,11 +9,13 @@ Reference: Kursa and Rudnicki (2010), *Feature selection with the Boruta package
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from treewright.data.schema import Feature, Schema
+from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import ParameterError
 from treewright.evaluation.selection.problem import Problem, Scored
@@ -62,7 +64,7 @@ def _importances(problem: Problem, left: NDArray[np.int64]) -> tuple[NDArray[np.
         for j in range(len(left)):
             old = table.schema.features[j]
             name = f"{old.name}\x00shadow{copy}"
-            features.append(Feature(name, old.kind, old.categories))
+            features.append(replace(old, name=name))
             columns.append(table.columns[j][problem.random.permutation(table.n_rows)])
             gaps.append(table.has_gaps[j])
     wide = Table(

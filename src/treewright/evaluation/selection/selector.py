@@ -483,7 +483,7 @@ def select_features(
     >>> iris = datasets.load_iris()
     >>> found = select_features(iris.data, iris.target, "relief", k=2)
     >>> found.get_feature_names_out().tolist()
-    ['petal_length', 'petal_width']
+    ['Petal.Length', 'Petal.Width']
     """
     from treewright.evaluation._names import choice
 

@@ -1,38 +1,32 @@
 """Twin of the boosted trees: sums of bins, the search of splits and the growth of one tree.
 
-Gradients and hessians are rounded to whole units as the core does, so that sums agree to the bit.
+Nothing here is quick: every candidate looks at the rows of its node again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Node", "grow_tree", "row_chance", "whole_units"]
+from treewright.kernels.reference.boosting_rows import whole_units
+
+__all__ = ["Node", "Problem", "grow_tree", "leaves_of"]
 
 Floats = NDArray[np.float64]
+Range = tuple[float, float]
 TIE = 1e-12
-_MASK = (1 << 64) - 1
 
 
-def _power_above(value: float) -> int:
-    """The power of two that a number does not exceed."""
-    if value <= 0:
-        return -200
-    part, power = np.frexp(value)
-    return max(int(power) - int(part == 0.5), -200)
+class Moments(NamedTuple):
+    """Sums over rows, in the user's units."""
 
-
-def whole_units(values: Floats, n_counted: int, is_gradient: bool) -> tuple[NDArray[Any], float]:
-    """Values in whole units (as Python integers), and the unit."""
-    bits = max(int(n_counted).bit_length(), 1)
-    room = 62 - bits if is_gradient else 62 - 2 * bits
-    unit = 2.0 ** (_power_above(float(np.abs(values).max(initial=0.0))) - room)
-    return np.rint(values / unit).astype(np.int64), unit
+    gradient: float
+    hessian: float
+    n_rows: int
 
 
 @dataclass(eq=False)
@@ -41,6 +35,8 @@ class Node:
 
     rows: NDArray[np.int64]
     depth: int = 0
+    between: Range = (-np.inf, np.inf)
+    above: tuple[int, ...] = ()
     value: float = 0.0
     gain: float = 0.0
     feature: int = -1
@@ -49,94 +45,218 @@ class Node:
     children: list[Node] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """What a node is searched with: sums of whole units, and the units."""
+class Candidate(NamedTuple):
+    """Bins that may go left, the side of gaps, and the l2 that judges them."""
 
+    left: list[int]
+    gap_left: bool
+    l2: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What trees are grown from: bins, sums of whole units, and parameters as the core has them."""
+
+    bins: NDArray[np.uint8]  # a row for each feature
+    n_bins: Sequence[int]
+    nominal: Sequence[bool]
     gradient: NDArray[np.int64]
     hessian: NDArray[np.int64]
     count: NDArray[np.int64]
     units: tuple[float, float]
     params: Mapping[str, Any]
 
-    def moments(self, rows: NDArray[Any]) -> tuple[float, float, int]:
-        return (
+    def moments(self, rows: NDArray[Any]) -> Moments:
+        return Moments(
             float(self.gradient[rows].sum()) * self.units[0],
             float(self.hessian[rows].sum()) * self.units[1],
             int(self.count[rows].sum()),
         )
 
-    def worth(self, moments: tuple[float, float, int], l2: float) -> float:
-        g, h, _ = moments
-        g = np.sign(g) * max(abs(g) - self.params["l1"], 0.0)
-        return 0.5 * g * g / (h + l2) if h + l2 > 0 else 0.0
+    def value(self, m: Moments, between: Range, l2: float | None = None) -> float:
+        """What a leaf predicts."""
+        below = m.hessian + (self.params["l2"] if l2 is None else l2)
+        g = float(np.sign(m.gradient)) * max(abs(m.gradient) - self.params["l1"], 0.0)
+        v = -g / below if below > 0 else 0.0
+        step = self.params["max_step"]
+        v = min(max(v, -step), step) if step > 0 else v
+        return min(max(v, between[0]), between[1])
 
-    def value(self, moments: tuple[float, float, int]) -> float:
-        g, h, _ = moments
-        g = np.sign(g) * max(abs(g) - self.params["l1"], 0.0)
-        return -g / (h + self.params["l2"]) if h + self.params["l2"] > 0 else 0.0
+    def worth(self, m: Moments, between: Range, l2: float) -> float:
+        """What a leaf lowers the loss by."""
+        if len(self.params["monotonic"]) or self.params["max_step"] > 0:
+            v = self.value(m, between, l2)
+            lost = m.gradient * v + 0.5 * (m.hessian + l2) * v * v + self.params["l1"] * abs(v)
+            return -float(lost)
+        g = max(abs(m.gradient) - self.params["l1"], 0.0)
+        return float(0.5 * g * g / (m.hessian + l2)) if m.hessian + l2 > 0 else 0.0
 
-    def is_allowed(self, moments: tuple[float, float, int]) -> bool:
-        return bool(
-            moments[2] >= self.params["min_rows"] and moments[1] >= self.params["min_hessian"]
-        )
+    def is_allowed(self, m: Moments) -> bool:
+        p = self.params
+        return bool(m.n_rows >= p["min_rows"] and m.hessian >= p["min_hessian"])
 
+    def sign(self, feature: int) -> int:
+        signs = self.params["monotonic"]
+        return int(signs[feature]) if len(signs) else 0
 
-def _candidates(
-    sums: _Sums, node: Node, bins: NDArray[np.uint8], n_bins: int, is_nominal: bool
-) -> list[tuple[list[int], bool, float]]:
-    """Sets of bins that may go left, in the order they are compared, with gaps' side and l2."""
-    own = bins[node.rows]
-    seen = np.unique(own)
-    has_gaps = n_bins in seen
-    l2 = sums.params["l2"]
-    found: list[tuple[list[int], bool, float]] = []
-    if not is_nominal:
-        for cut in range(n_bins - 1):
-            below = list(range(cut + 1))
-            if has_gaps:
-                found += [([*below, n_bins], True, l2), (below, False, l2)]
-            else:
-                n_left = int(sums.count[node.rows[own <= cut]].sum())
-                heavier = 2 * n_left >= int(sums.count[node.rows].sum())
-                found.append(([*below, n_bins] if heavier else below, heavier, l2))
+    def keeps_order(self, feature: int, a: Moments, b: Moments, between: Range) -> bool:
+        sign = self.sign(feature)
+        return sign == 0 or sign * (self.value(b, between) - self.value(a, between)) >= 0
+
+    def may_join(self, feature: int, above: Sequence[int]) -> bool:
+        """Whether interaction groups let a feature act below others."""
+        groups = self.params["interactions"]
+        if not groups:
+            return True
+        if any(feature in g and all(f in g for f in above) for g in groups):
+            return True
+        return all(f == feature for f in above) and not any(feature in g for g in groups)
+
+    def candidates(self, rows: NDArray[np.int64], f: int) -> list[Candidate]:
+        """Tests of a feature, in the order they are compared."""
+        own, n, l2 = self.bins[f][rows], self.n_bins[f], self.params["l2"]
+        seen = [int(b) for b in np.unique(own)]
+        total = int(self.count[rows].sum())
+        if not self.nominal[f]:
+            found = []
+            for cut in range(n - 1):
+                below = list(range(cut + 1))
+                if n in seen:
+                    found += [Candidate([*below, n], True, l2), Candidate(below, False, l2)]
+                else:
+                    heavier = 2 * int(self.count[rows[own <= cut]].sum()) >= total
+                    found.append(Candidate([*below, n] if heavier else below, heavier, l2))
+            return found
+        rates = []
+        for b in seen:
+            m = self.moments(rows[own == b])
+            rates.append(m.gradient / (m.hessian + self.params["nominal_smoothing"]))
+        order = [seen[i] for i in np.argsort(rates, kind="stable")]
+        l2 += self.params["nominal_l2"] if len(order) > 2 else 0.0
+        found = []
+        for i in range(len(order) - 1):
+            below = order[: i + 1]
+            n_left = int(self.count[rows[np.isin(own, below)]].sum())
+            gap_left = n in below if n in seen else 2 * n_left >= total
+            unseen = [b for b in range(n + 1) if b not in order] if gap_left else []
+            found.append(Candidate([*below, *unseen], gap_left, l2))
         return found
-    rates = []
-    for b in seen:
-        g, h, _ = sums.moments(node.rows[own == b])
-        rates.append(g / (h + sums.params["nominal_smoothing"]))
-    order = [int(seen[i]) for i in np.argsort(rates, kind="stable")]
-    l2 += sums.params["nominal_l2"] if len(order) > 2 else 0.0
-    for i in range(len(order) - 1):
-        below = order[: i + 1]
-        n_left = int(sums.count[node.rows[np.isin(own, below)]].sum())
-        gap_left = n_bins in below if has_gaps else 2 * n_left >= int(sums.count[node.rows].sum())
-        unseen = [b for b in range(n_bins + 1) if b not in order] if gap_left else []
-        found.append(([*below, *unseen], gap_left, l2))
-    return found
+
+    def has_rows(self, node: Node) -> bool:
+        n_counted = int(self.count[node.rows].sum())
+        return len(node.rows) > 1 and n_counted >= 2 * max(self.params["min_rows"], 1)
+
+    def gain(self, node: Node, f: int, test: Candidate) -> float | None:
+        """What a test gains at a node: None if it may not be, −∞ if it breaks a constraint."""
+        goes = np.isin(self.bins[f][node.rows], test.left)
+        a, b = self.moments(node.rows[goes]), self.moments(node.rows[~goes])
+        if not (self.is_allowed(a) and self.is_allowed(b)):
+            return None
+        if not self.nominal[f] and not self.keeps_order(f, a, b, node.between):
+            return -np.inf
+        parent = self.worth(self.moments(node.rows), node.between, self.params["l2"])
+        pair = self.worth(a, node.between, test.l2) + self.worth(b, node.between, test.l2)
+        return pair - parent
+
+    def divide(self, node: Node, f: int, test: Candidate) -> list[Node]:
+        """Give a node its two children."""
+        node.feature, node.gap_left = f, test.gap_left
+        node.left_bins = frozenset(test.left)
+        goes = np.isin(self.bins[f][node.rows], test.left)
+        low, high = node.between
+        left, right = (low, high), (low, high)
+        sign = self.sign(f)
+        if sign:
+            a = self.value(self.moments(node.rows[goes]), node.between)
+            b = self.value(self.moments(node.rows[~goes]), node.between)
+            middle = a + (b - a) / 2
+            left, right = ((low, middle), (middle, high))[::sign]
+        above = (*node.above, f)
+        node.children = [
+            Node(node.rows[goes], node.depth + 1, left, above),
+            Node(node.rows[~goes], node.depth + 1, right, above),
+        ]
+        return node.children
 
 
-def _search(
-    sums: _Sums, node: Node, bins: NDArray[np.uint8], n_bins: Sequence[int], nominal: Sequence[bool]
-) -> None:
-    """Give a node its best split, if one gains anything."""
-    p = sums.params
+def _search(problem: Problem, node: Node) -> Candidate | None:
+    """The best test of a node, whose gain and feature are noted."""
+    p, best = problem.params, None
     node.gain = max(p["min_gain"], 0.0)
-    whole = sums.moments(node.rows)
-    if whole[2] < 2 * max(p["min_rows"], 1) or (p["max_depth"] and node.depth >= p["max_depth"]):
-        return
-    parent = sums.worth(whole, p["l2"])
-    for f in range(len(bins)):
-        own = bins[f][node.rows]
-        for left, gap_left, l2 in _candidates(sums, node, bins[f], n_bins[f], nominal[f]):
-            goes = np.isin(own, left)
-            a, b = sums.moments(node.rows[goes]), sums.moments(node.rows[~goes])
-            if not (sums.is_allowed(a) and sums.is_allowed(b)):
+    if not problem.has_rows(node) or (p["max_depth"] and node.depth >= p["max_depth"]):
+        return None
+    for f in range(len(problem.bins)):
+        if not problem.may_join(f, node.above):
+            continue
+        for test in problem.candidates(node.rows, f):
+            gain = problem.gain(node, f, test)
+            if gain is not None and gain > node.gain + TIE * abs(node.gain):
+                node.gain, node.feature, best = gain, f, test
+    return best
+
+
+def _grow_leaves(problem: Problem, root: Node) -> None:
+    """By leaf, or by depth."""
+    p = problem.params
+    tests: dict[int, Candidate | None] = {id(root): _search(problem, root)}
+    open_nodes, n_leaves = [root], 1
+    by_gain: Callable[[Node], float] = lambda node: node.gain  # noqa: E731
+    while open_nodes and (not p["max_leaves"] or n_leaves < p["max_leaves"]):
+        node = max(open_nodes, key=by_gain) if p["growth"] == "leaf" else open_nodes[0]
+        open_nodes.remove(node)
+        test = tests[id(node)]
+        if test is None:
+            continue
+        n_leaves += 1
+        for child in problem.divide(node, node.feature, test):
+            tests[id(child)] = _search(problem, child)
+            if tests[id(child)] is not None:
+                open_nodes.append(child)
+
+
+def _level_candidates(problem: Problem, rows: NDArray[np.int64], f: int) -> list[Candidate]:
+    """Tests of a feature for all leaves of a level; where there are gaps, those left first."""
+    tests = problem.candidates(rows, f)
+    has_gaps = problem.n_bins[f] in problem.bins[f][rows]
+    if has_gaps and not problem.nominal[f]:
+        return sorted(tests, key=lambda test: not test.gap_left)
+    return tests
+
+
+def _grow_levels(problem: Problem, root: Node) -> None:
+    """All leaves of a level by one test."""
+    p = problem.params
+    levels = p["max_depth"] or 62
+    if p["max_leaves"]:
+        levels = min(levels, int(p["max_leaves"]).bit_length() - 1)
+    above: tuple[int, ...] = ()
+    for _ in range(levels):
+        leaves = [leaf for leaf in leaves_of(root) if problem.has_rows(leaf)]
+        if not leaves:
+            return
+        rows = np.concatenate([leaf.rows for leaf in leaves])
+        best, at, top = None, -1, max(p["min_gain"], 0.0)
+        for f in range(len(problem.bins)):
+            if not problem.may_join(f, above):
                 continue
-            gain = sums.worth(a, l2) + sums.worth(b, l2) - parent
-            if gain > node.gain + TIE * abs(node.gain):
-                node.gain, node.feature = gain, f
-                node.left_bins, node.gap_left = frozenset(left), gap_left
+            for test in _level_candidates(problem, rows, f):
+                gains = [problem.gain(leaf, f, test) for leaf in leaves]
+                gain = float(sum(g for g in gains if g is not None))
+                if gain > top + TIE * abs(top):
+                    best, at, top = test, f, gain
+        if best is None:
+            return
+        above = (*above, at)
+        for leaf in leaves:
+            if problem.gain(leaf, at, best) is not None:
+                problem.divide(leaf, at, best)
+
+
+def leaves_of(node: Node) -> list[Node]:
+    """The leaves below a node, from the left."""
+    if not node.children:
+        return [node]
+    return [leaf for child in node.children for leaf in leaves_of(child)]
 
 
 def grow_tree(
@@ -147,8 +267,11 @@ def grow_tree(
     hessian: Floats,
     params: Mapping[str, Any],
     count: NDArray[np.int64] | None = None,
+    key: int | None = None,
+    rows: NDArray[np.int64] | None = None,
+    is_narrow: bool = False,
 ) -> Node:
-    """Grow one tree on all rows: by leaf, or by depth.
+    """Grow one tree.
 
     Parameters
     ----------
@@ -162,45 +285,28 @@ def grow_tree(
         As the core takes them.
     count
         How often each row counts; None for once.
+    key
+        Of the tree; decides how coarse units are rounded. None for fine units.
+    rows
+        Those to grow from; None for all.
+    is_narrow
+        Whether hessians are equal, so that gradients share their bits with the number of rows.
     """
     n = len(gradient)
     count = np.ones(n, np.int64) if count is None else count
-    g, g_unit = whole_units(gradient, int(count.sum()), True)
-    h, h_unit = whole_units(hessian, int(count.sum()), False)
-    sums = _Sums(g * count, h * count, count, (g_unit, h_unit), params)
-    root = Node(np.arange(n))
-    _search(sums, root, bins, n_bins, nominal)
-    open_nodes, leaves = [root], 1
-    by_gain: Callable[[Node], float] = lambda node: node.gain  # noqa: E731
-    while open_nodes and (not params["max_leaves"] or leaves < params["max_leaves"]):
-        node = max(open_nodes, key=by_gain) if params["growth"] == "leaf" else open_nodes[0]
-        open_nodes.remove(node)
-        if node.feature < 0:
-            continue
-        goes = np.isin(bins[node.feature][node.rows], sorted(node.left_bins))
-        node.children = [
-            Node(node.rows[goes], node.depth + 1),
-            Node(node.rows[~goes], node.depth + 1),
-        ]
-        leaves += 1
-        for child in node.children:
-            _search(sums, child, bins, n_bins, nominal)
-            if child.feature >= 0:
-                open_nodes.append(child)
-    _value(sums, root)
+    units = whole_units(gradient, hessian, int(count.sum()), key, is_narrow)
+    problem = Problem(
+        bins,
+        n_bins,
+        nominal,
+        units.gradient * count,
+        units.hessian * count,
+        count,
+        units.unit,
+        params,
+    )
+    root = Node(np.arange(n) if rows is None else rows)
+    (_grow_levels if params["growth"] == "symmetric" else _grow_leaves)(problem, root)
+    for leaf in leaves_of(root):
+        leaf.value = problem.value(problem.moments(leaf.rows), leaf.between)
     return root
-
-
-def _value(sums: _Sums, node: Node) -> None:
-    node.value = sums.value(sums.moments(node.rows))
-    for child in node.children:
-        _value(sums, child)
-
-
-def row_chance(seed: int, round_number: int, row: int) -> float:
-    """Uniform in [0, 1), the same for a row of a round whoever asks."""
-    z = (seed + 0x9E3779B97F4A7C15 * (round_number + 1)) & _MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 + 0xD1B54A32D192ED03 * (row + 1)) & _MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-    z = ((z ^ (z >> 31)) * 0xBF58476D1CE4E5B9) & _MASK
-    return ((z ^ (z >> 29)) >> 11) * 2.0**-53

@@ -44,13 +44,21 @@ def _offer(
 
 
 def cut_offer(
-    x: Floats, y: NDArray[np.int32], weight: Floats, n_classes: int, min_items: float
+    x: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    n_classes: int,
+    min_items: float,
+    *,
+    ordinal: bool = False,
 ) -> Offer | None:
-    """The best cut of a continuous feature, NaN for a gap; None without any."""
+    """The best cut of an ordered feature, NaN for a gap; None without any."""
     cases = float(weight.sum())
     known = ~np.isnan(x)
     x, y, weight = x[known], y[known], weight[known]
-    side = float(np.clip(0.1 * weight.sum() / n_classes, min_items, max(min_items, 25.0)))
+    side = min_items
+    if not ordinal:
+        side = float(np.clip(0.1 * weight.sum() / n_classes, min_items, max(min_items, 25.0)))
     tables, values = [], np.unique(x)
     for low, high in pairwise(values):
         left = np.bincount(y[x <= low], weight[x <= low], n_classes)
@@ -61,7 +69,9 @@ def cut_offer(
         return None
     inside = [_information(table) for table, _, _ in tables]
     table, low, high = tables[int(np.argmin(inside))]
-    charge = min(np.log2(len(tables)), np.log2((values[-1] - values[0]) / (high - low)))
+    charge = np.log2(len(tables))
+    if not ordinal:
+        charge = min(charge, np.log2((values[-1] - values[0]) / (high - low)))
     return _offer(table, cases, float(charge), 2, float(low))
 
 
@@ -117,6 +127,7 @@ def weakest_links(
     errors: Floats,
     is_empty: NDArray[np.bool_],
     cases: float,
+    start: float,
 ) -> NDArray[np.bool_]:
     """Nodes that global pruning makes leaves; see ``core/prune/error_based.hpp``."""
     cut = np.zeros(len(errors), np.bool_)
@@ -148,7 +159,6 @@ def weakest_links(
             return [t]
         return [i for c in children(t) for i in topmost(c, limit)]
 
-    start = float(errors[leaves(0)].sum())
     allowed, spent = float(np.sqrt(max(start * (1 - start / cases), 0.0))), 0.0
     while True:
         links = [link(t) for t in inner(0) if fits(added(t))]

@@ -24,12 +24,13 @@ def group_categories(
     groups = [[int(c)] for c in np.flatnonzero(stats.sum(axis=1))]
     if len(groups) < 3:
         return groups
+    charges = np.zeros(len(groups) + 1) if release8 else _charges(len(groups))
     _join_single_classes(groups, stats, release8)
     while len(groups) > 2:
         items = np.array([stats[group].sum() for group in groups])
         enough = int((items >= min_items).sum())
         barred = int(items.argmax()) if release8 and enough <= 2 else -1
-        most = _ratio(groups, stats, gaps) * (1 + RISE) if enough >= 2 else -np.inf
+        most = _ratio(groups, stats, gaps, charges) * (1 + RISE) if enough >= 2 else -np.inf
         best: tuple[int, int] | None = None
         for p in range(len(groups)):
             for q in range(p + 1, len(groups)):
@@ -37,7 +38,7 @@ def group_categories(
                 weights = [stats[group].sum() for group in merged]
                 if barred in (p, q) or sum(w >= min_items for w in weights) < 2:
                     continue
-                ratio = _ratio(merged, stats, gaps)
+                ratio = _ratio(merged, stats, gaps, charges)
                 tie = 0.0 if best is None else TIE * abs(most)
                 if ratio > most + (-tie if release8 else tie):
                     most, best = ratio, (p, q)
@@ -73,10 +74,20 @@ def _join_single_classes(groups: list[list[int]], stats: Floats, release8: bool)
         p += 1
 
 
-def _ratio(groups: list[list[int]], stats: Floats, gaps: float) -> float:
+def _charges(n: int) -> Floats:
+    """Bits that name a way to put ``n`` categories into each number of groups; none apart."""
+    ways = np.eye(1, n + 1)[0]
+    for _ in range(n):
+        ways[1:] = np.arange(1, n + 1) * ways[1:] + ways[:-1]
+        ways[0] = 0.0
+    return np.append(np.log2(np.maximum(ways[:-1], 1.0)), 0.0)
+
+
+def _ratio(groups: list[list[int]], stats: Floats, gaps: float, charges: Floats) -> float:
     """Gain ratio of a branch per group; the gaps are one more branch."""
     items = np.array([stats[group].sum() for group in groups])
     everything = items.sum() + gaps
     inside = sum(information(stats[group].sum(axis=0)) for group in groups)
-    gain = (information(stats.sum(axis=0)) - inside) * items.sum() / everything
+    bits = information(stats.sum(axis=0)) - inside - charges[len(groups)]
+    gain = bits * items.sum() / everything
     return float(gain / information(np.append(items, gaps)))

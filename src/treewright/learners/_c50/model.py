@@ -22,6 +22,7 @@ from treewright.learners._c50.tree import (
     TreeSettings,
     build_tree,
     cases_per_leaf,
+    settings_of,
 )
 from treewright.learners._c50.votes import boosted_probability, model_probability, vote
 from treewright.learners._c50.winnow import Winnowed, blank, winnow
@@ -85,10 +86,8 @@ def learn(
     estimator: Any, training: Training, progress: Callable[[float], None] | None = None
 ) -> Learned:
     """Everything between the encoded training cases and the fitted model."""
-    settings = TreeSettings(
-        confidence=float(estimator.confidence),
-        min_items=float(estimator.min_samples_leaf),
-        subset=estimator.subset,
+    settings = settings_of(
+        estimator,
         # global pruning knows no costs
         global_pruning=estimator.global_pruning and training.costs is None,
         n_threads=threads(estimator.n_jobs),

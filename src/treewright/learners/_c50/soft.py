@@ -24,7 +24,7 @@ from treewright.tree.tree import Tree
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["is_soft", "soft_values", "soften"]
+__all__ = ["is_soft", "soft_bounds", "soft_values", "soften"]
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,12 @@ def soften(tree: Tree, cases: Cases) -> Tree:
     nodes = {name: getattr(tree, name) for name in soft.NODES}
     bounds = soft.soft_bounds(cases.table.columns, nodes, tree.splits.arrays(), cases.y, weight)
     return replace(tree, extras={**tree.extras, **dict(zip(soft.BOUNDS, bounds, strict=True))})
+
+
+def soft_bounds(tree: Tree) -> tuple[Floats, Floats, Floats]:
+    """Lower bound, middle and upper bound of each cut."""
+    lower, middle, upper = (np.asarray(tree.extras[name], np.float64) for name in soft.BOUNDS)
+    return lower, middle, upper
 
 
 def soft_values(tree: Tree, table: Table, values: Floats, n_threads: int = 1) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from treewright.tree.growing.grow import grow, growth_parameters
 from treewright.tree.growing.recipe import QuinlanRules, Recipe
 from treewright.tree.tree import Tree
 
-__all__ = ["Cases", "TreeSettings", "build_tree", "cases_per_leaf", "tree_recipe"]
+__all__ = ["Cases", "TreeSettings", "build_tree", "cases_per_leaf", "settings_of", "tree_recipe"]
 
 Floats = NDArray[np.float64]
 
@@ -29,17 +30,31 @@ OtherPruning = Callable[["Cases", Callable[["Cases"], Tree]], Tree]
 class TreeSettings:
     """What a tree of C5.0 is built by; see :class:`treewright.C50Classifier`.
 
-    A node lighter than ``least_node`` is not split. ``other_pruning`` grows and prunes a tree by
-    a method that is not C5.0's.
+    With ``single`` values are compared in single precision. A node lighter than ``least_node`` is
+    not split. ``other_pruning`` grows and prunes a tree by a method that is not C5.0's.
     """
 
     confidence: float = 0.25
     min_items: float = 2.0
     subset: bool = False
+    single: bool = False
     global_pruning: bool = True
     least_node: float = 0.0
+    min_significance: float | None = None
     n_threads: int = 1
     other_pruning: OtherPruning | None = None
+
+
+def settings_of(estimator: Any, **more: Any) -> TreeSettings:
+    """The settings that an estimator's parameters ask for."""
+    return TreeSettings(
+        confidence=float(estimator.confidence),
+        min_items=float(estimator.min_samples_leaf),
+        subset=estimator.subset,
+        single=estimator.precision == "single",
+        min_significance=estimator.min_significance,
+        **more,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +93,11 @@ def tree_recipe(settings: TreeSettings, cases: float) -> Recipe:
         nominal_split="multiway",
         ordinal_split="cut",
         continuous_split="at_most",
-        threshold="data_value32",
+        threshold="data_value32" if settings.single else "data_value",
         empty_branches=True,
         missing="fractional",
         min_weight_leaf=max(settings.min_items, settings.least_node / 2),
+        min_significance=settings.min_significance,
         slack=1e-6,
         pure_share=0.001,
         quinlan=QuinlanRules(
@@ -146,7 +162,7 @@ def build_tree(
         prices=prices,
     )
     if settings.global_pruning:
-        tree = prune_globally(tree)
+        tree = prune_globally(tree, cases.table, cases.y, own_weight, settings.n_threads)
     return tree
 
 

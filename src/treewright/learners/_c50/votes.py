@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.errors import ParameterError
 from treewright.learners._c50.soft import is_soft, soft_values
 from treewright.rules import RuleSet
+from treewright.tree.additive import Additive, Part
 from treewright.tree.predict import apply, node_values
 from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["boosted_probability", "leaf_probability", "model_probability", "vote"]
+__all__ = ["boosted_probability", "leaf_probability", "model_probability", "vote", "votes_sum"]
 
 Floats = NDArray[np.float64]
 
@@ -72,3 +74,28 @@ def boosted_probability(
         label, strength = vote(model, table, n_threads)
         votes[rows, label] += strength
     return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+
+
+def votes_sum(models: Sequence[Tree], outputs: Sequence[str]) -> Additive:
+    """The mean of the votes of several trees, before they are scaled to a sum of one."""
+    if any(is_soft(model) for model in models):
+        raise ParameterError(
+            "shap_values needs votes that add up, but trees with soft thresholds decide before "
+            "they vote; fit with soft_thresholds=False, or with trials=1."
+        )
+    parts = []
+    for model in models:
+        probability = leaf_probability(model)
+        label = probability.argmax(axis=1) if model.is_fractional else model.label
+        votes = np.zeros_like(probability)
+        nodes = np.arange(model.n_nodes)
+        votes[nodes, label] = probability[nodes, label] / len(models)
+        parts.append(Part(model, votes))
+    return Additive(
+        models[0].schema,
+        tuple(parts),
+        np.zeros(len(outputs)),
+        tuple(outputs),
+        "votes",
+        undivided=any(model.is_fractional for model in models),
+    )

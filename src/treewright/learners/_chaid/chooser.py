@@ -90,6 +90,11 @@ class Chooser:
     max_features: int | None = None
     seed: int = 0
 
+    @property
+    def no_split(self) -> str:
+        """Of a node that stays whole, in words."""
+        return f"no split at alpha_split = {self.alpha_split:g}"
+
     def __call__(self, node: GrowingNode) -> ProposedSplit | NoSplit | None:
         if not self.features:
             return None

@@ -122,6 +122,11 @@ class ConditionalInference:
             n_threads,
         )
 
+    @property
+    def no_split(self) -> str:
+        """Of a node that stays whole, in words."""
+        return f"no split at alpha = {self._settings.alpha:g}"
+
     def choose_level(self, level: GrowingLevel) -> LevelAnswer:
         """The splits of the nodes of a level."""
         settings = self._settings

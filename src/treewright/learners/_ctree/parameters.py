@@ -15,7 +15,10 @@ from treewright.errors import DataError, ParameterError
 from treewright.estimator.parameters import Parameter, options
 from treewright.estimator.training import Training
 
-__all__ = ["OWN", "check_resampling", "check_surrogates", "read_scores"]
+__all__ = ["OWN", "check_resampling", "check_surrogates", "n_surrogates", "read_scores"]
+
+USUAL_SURROGATES = 5
+"""Surrogates kept where their number is not given, as in rpart."""
 
 OWN = {
     "alpha": Parameter(
@@ -98,9 +101,9 @@ OWN = {
         "both branches with a share of the weight, the average of what partykit draws.",
     ),
     "max_surrogates": Parameter(
-        [Interval(Integral, 0, None, closed="left")],
+        [Interval(Integral, 0, None, closed="left"), None],
         "int",
-        'Surrogate splits kept at each node: at least 1 with ``missing="surrogate"``, otherwise 0.',
+        'Surrogate splits kept at each node (only with ``missing="surrogate"``); None for 5.',
     ),
     "class_scores": Parameter(
         ["array-like", dict, None],
@@ -129,17 +132,25 @@ def check_resampling(estimator: Any, training: Training) -> None:
     if weights is not None and np.any(weights % 1):
         raise DataError(
             'adjust="monte_carlo" repeats rows by their weights, which must then be whole '
-            'numbers, got fractions in sample_weight; use adjust="bonferroni".'
+            'numbers, got fractions in sample_weight or class_weight; use adjust="bonferroni".'
         )
 
 
+def n_surrogates(estimator: Any) -> int:
+    """Surrogate splits kept at each node."""
+    if estimator.max_surrogates is None:
+        return USUAL_SURROGATES if estimator.missing == "surrogate" else 0
+    return int(estimator.max_surrogates)
+
+
 def check_surrogates(estimator: Any) -> None:
-    if (estimator.missing == "surrogate") == (estimator.max_surrogates > 0):
+    wanted = estimator.max_surrogates
+    if wanted is None or (estimator.missing == "surrogate") == (wanted > 0):
         return
     if estimator.missing == "surrogate":
         raise ParameterError(
             'missing="surrogate" needs surrogate splits, got max_surrogates=0; '
-            "set it to 3, for instance."
+            "set it to 3, for instance, or to None."
         )
     raise ParameterError(
         f'max_surrogates belongs to missing="surrogate", got {estimator.max_surrogates} with '

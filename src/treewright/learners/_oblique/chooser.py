@@ -39,7 +39,6 @@ class Settings:
     """What the estimator asks for."""
 
     method: str
-    min_samples_split: int
     min_samples_leaf: int
     min_weight_leaf: float
     n_restarts: int
@@ -90,8 +89,6 @@ class ObliqueChooser:
 
     def __call__(self, node: GrowingNode) -> ProposedSplit | None:
         rows = node.rows
-        if len(rows) < max(self._settings.min_samples_split, 2):
-            return None
         targets = self._targets[rows]
         if np.all(targets == targets[0]):
             return None

@@ -18,6 +18,8 @@ __all__ = ["Replay"]
 class Replay:
     """A chooser that knows the answers: at every node the test of the found tree."""
 
+    no_split = "no test here makes a better tree"
+
     def __init__(self, table: Table, candidates: Candidates, found: FoundTree) -> None:
         self._table = table
         self._candidates = candidates

@@ -22,6 +22,7 @@ from treewright.errors import DataError, ParameterError
 from treewright.kernels.forest import ForestPredictor, code_rows
 from treewright.tree.forest.view import TreeView
 from treewright.tree.growing.recipe import ClassCosts
+from treewright.tree.growing.stopped import SPLIT_P, STOPPED
 from treewright.tree.growing.values import class_nodes
 from treewright.tree.predict import apply, category_counts, core_arrays, node_values
 from treewright.tree.split import SplitKind
@@ -336,7 +337,8 @@ class Forest:
         assert self.arrays is not None
         if what == "value":
             return self.arrays["leaf_value"]
-        if "clipped" in self.arrays:
+        # A leaf that only gaps can reach may hold no row; its tree knows what it says.
+        if "clipped" in self.arrays or not np.all(self.arrays["leaf_classes"]):
             parts = [self.tree(i) for i in range(self.n_trees)]
             return np.concatenate([leaf_values(t, what)[t.is_leaf] for t in parts])
         weight = self._class_weights(slice(None), slice(None))
@@ -393,4 +395,5 @@ def leaf_values(tree: Tree, what: What) -> Floats:
 
 
 def _without_history(tree: Tree) -> Tree:
-    return replace(tree, pruning_log=None, stopping=None)
+    kept = {name: c for name, c in tree.extras.items() if name not in (STOPPED, SPLIT_P)}
+    return replace(tree, pruning_log=None, stopping=None, extras=kept)

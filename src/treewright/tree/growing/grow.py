@@ -18,12 +18,12 @@ from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
 from treewright.tree.growing.choosing import ChooserBridge
 from treewright.tree.growing.recipe import ClassCosts, Recipe
-from treewright.tree.growing.stopped import Stopping, stop_where_independent
+from treewright.tree.growing.stopped import NOTED, Stopping
 from treewright.tree.growing.values import class_nodes, clip_rates, label_empty
 from treewright.tree.split import Splits
 from treewright.tree.tree import Tree
 
-__all__ = ["candidates", "grow", "growth_parameters"]
+__all__ = ["candidates", "grow", "grow_part", "growth_parameters", "wrap_grown"]
 
 
 def grow(
@@ -53,10 +53,22 @@ def grow(
     grown = kernels.grow(table.columns, params)
     if unit != 1.0:
         _restore_unit(grown, unit, row_of(recipe.criterion).unit_power)
-    tree = _wrap(grown, table.schema, target, recipe, costs, bridge)
-    if recipe.min_significance is None:
-        return tree
-    return stop_where_independent(tree, recipe.min_significance)
+    return wrap_grown(grown, table.schema, target, recipe, costs, bridge)
+
+
+def grow_part(
+    table: Table,
+    y: NDArray[Any],
+    recipe: Recipe,
+    *,
+    target: Target,
+    sample_weight: NDArray[np.float64] | None = None,
+    seed: int = 0,
+    path: int = 0,
+) -> dict[str, Any]:
+    """What the core returns of a part of a tree: rows of a node with this ``path``."""
+    params = _core_params(table, y, recipe, target, sample_weight, None, seed, 1, None)
+    return kernels.grow(table.columns, params | {"root_path": path})
 
 
 def growth_parameters(
@@ -150,6 +162,7 @@ def _core_params(
         **recipe.core_values(),
         "cut_values": [],
         "seed": seed,
+        "root_path": 0,
         "n_threads": n_threads,
     }
 
@@ -185,15 +198,15 @@ def _cost_params(costs: ClassCosts | None) -> dict[str, list[float]]:
     }
 
 
-def _wrap(
+def wrap_grown(
     grown: dict[str, Any],
     schema: Schema,
     target: Target,
     recipe: Recipe,
-    costs: ClassCosts | None,
-    bridge: ChooserBridge | None,
+    costs: ClassCosts | None = None,
+    bridge: ChooserBridge | None = None,
 ) -> Tree:
-    """Turn the core's arrays into a Tree."""
+    """Turn the arrays that a growth loop returns into a Tree."""
     said = grown.pop("python_id")
     weight, value = grown["weight"], grown["value"]
     share = weight / weight[0] if weight[0] > 0 else weight
@@ -212,11 +225,17 @@ def _wrap(
         surrogates=Splits(**grown.pop("surrogates")),
         label=label,
         risk=risk,
-        extras={"n_gaps": grown.pop("n_gaps"), **({} if bridge is None else bridge.extras(said))},
+        extras=_extras(grown) | ({} if bridge is None else bridge.extras(said)),
         tests=None if bridge is None else bridge.tests(said),
         stopping=Stopping.of(recipe),
         **grown,
     )
+
+
+def _extras(grown: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """What growth noted of nodes, taken out of what it returned."""
+    noted = {name: grown.pop(core, ()) for name, core in NOTED.items()}
+    return {name: np.asarray(column) for name, column in noted.items() if len(column)}
 
 
 def _with_decreases(grown: dict[str, Any], share: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -34,6 +34,11 @@ def _read_as(default: Any, **forms: Callable[[Any], Any]) -> Any:
     return field(default=default, metadata={"core": forms})
 
 
+def _count(value: int | None) -> int:
+    """A number as the core holds it: none is 0, and no tree comes near the largest."""
+    return min(int(value or 0), _NO_LIMIT)
+
+
 def _is(option: str) -> Callable[[Any], bool]:
     return lambda value: value == option
 
@@ -57,6 +62,8 @@ class QuinlanRules:
         Whether a test that gains nothing may win (it does in C4.5, not in J48).
     tolerance
         A later cut or test wins if it is better by more than this.
+    apart
+        Values that differ by no more are not cut apart.
     c50
         Follow C5.0 where it parts from C4.5: the charge on cuts, the least gain, scores that are
         almost tied.
@@ -70,6 +77,7 @@ class QuinlanRules:
     single: bool = False
     zero_gain: bool = False
     tolerance: float = 0.0
+    apart: float = 0.0
     c50: bool = False
     cases: float = 0.0
 
@@ -95,6 +103,8 @@ class Recipe:
         Where the cut between two values is: at their ``"midpoint"``, or at the largest value of
         the training set that does not exceed it, compared in double or single precision
         (``"data_value"``, ``"data_value32"``).
+    threshold_slack
+        By how much a ``"data_value"`` may exceed the midpoint.
     empty_branches
         Whether a multiway split has a branch for every declared category, or only for those
         seen at the node. An empty branch is a leaf with the label of its parent.
@@ -156,32 +166,35 @@ class Recipe:
         data_thresholds=lambda value: value != "midpoint",
         single_thresholds=_is("data_value32"),
     )
+    threshold_slack: float = _read_as(0.0, threshold_slack=float)
     empty_branches: bool = _read_as(False, all_branches=bool)
     intervals: bool = _read_as(False, intervals=bool)
     once: bool = _read_as(False, once=bool)
     splitter: Literal["best", "random"] = _read_as("best", random_cut=_is("random"))
     missing: Missing = _read_as("learned", gaps=_GAPS.__getitem__)  # noqa: RUF009
-    max_surrogates: int = _read_as(5, max_surrogates=int)
+    max_surrogates: int = _read_as(5, max_surrogates=_count)
     surrogate_style: Literal["count", "share"] = _read_as("count", surrogate_share=_is("share"))
     surrogate_fallback: Literal["majority", "stop"] = _read_as(
         "majority", surrogate_stop=_is("stop")
     )
     surrogate_errors: bool = _read_as(False, surrogate_errors=bool)
-    max_exhaustive: int = _read_as(15, max_exhaustive=int)
+    max_exhaustive: int = _read_as(15, max_exhaustive=_count)
     max_depth: int | None = _read_as(
-        None, max_depth=lambda value: _NO_LIMIT if value is None else value
+        None, max_depth=lambda value: _NO_LIMIT if value is None else _count(value)
     )
-    max_leaf_nodes: int | None = _read_as(None, max_leaves=lambda value: value or 0)
-    min_samples_split: int = _read_as(2, min_split=int)
-    min_samples_leaf: int = _read_as(1, min_leaf=int)
+    max_leaf_nodes: int | None = _read_as(None, max_leaves=_count)
+    min_samples_split: int = _read_as(2, min_split=_count)
+    min_samples_leaf: int = _read_as(1, min_leaf=_count)
     min_weight_leaf: float = _read_as(0.0, min_weight_leaf=float)
     min_gain: float = _read_as(0.0, min_gain=float)
-    min_significance: float | None = None
+    min_significance: float | None = _read_as(
+        None, max_p_value=lambda limit: 1.0 if limit is None else float(limit)
+    )
     leaf_price: float = _read_as(-1.0, leaf_price=float)
     slack: float = _read_as(0.0, slack=float)
     pure_share: float = _read_as(0.0, pure_share=float)
     zero_gain: bool = _read_as(True, zero_gain=bool)
-    max_features: int | None = _read_as(None, max_features=lambda value: value or 0)
+    max_features: int | None = _read_as(None, max_features=_count)
     redraw: bool = _read_as(True, redraw=bool)
     monotonic: tuple[int, ...] | None = _read_as(None, monotonic=lambda signs: list(signs or ()))
     quinlan: QuinlanRules | None = _read_as(  # noqa: RUF009

@@ -1,5 +1,7 @@
 """Is the target independent of the branch? Tests of the splits of a tree, all at once.
 
+While a tree grows, ``core/grow/significance.hpp`` makes the same tests one by one.
+
 Classes: Pearson's chi-squared over the table of branches and classes. A table of two branches and
 two classes is tested by Fisher's exact test where an expected count is below 5, and with Yates'
 correction where one is below 10; other tables have neither. Numbers: the F test of one-way
@@ -8,7 +10,7 @@ analysis of variance over the branches.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,16 +40,27 @@ def split_p_values(tree: Tree, *, corrections: bool = True) -> Floats:
         Whether small 2 × 2 tables get Yates' correction or Fisher's exact test.
     """
     if len(tree.label):
-        return class_p_values(tree, corrections=corrections)
+        return class_p_values(
+            tree.parent[1:], tree.value[1:], tree.n_nodes, corrections=corrections
+        )
     return number_p_values(tree)
 
 
-def class_p_values(tree: Tree, *, corrections: bool = True) -> Floats:
-    """Chi-squared tests of branch against class."""
-    n, k = tree.value.shape
-    parent = tree.parent[1:]
-    cells = tree.value[1:]
-    by_class = np.zeros((n, k))
+def class_p_values(
+    parent: NDArray[Any], cells: Floats, n: int, *, corrections: bool = True
+) -> Floats:
+    """Chi-squared tests of branch against class at ``n`` nodes; 1 where nothing is divided.
+
+    Parameters
+    ----------
+    parent, cells
+        Of every branch, the node that it leaves and its class weights.
+    n
+        Number of nodes.
+    corrections
+        As in :func:`split_p_values`.
+    """
+    by_class = np.zeros((n, cells.shape[1]))
     np.add.at(by_class, parent, cells)
     total = by_class.sum(axis=1)
     size = cells.sum(axis=1)
@@ -60,24 +73,25 @@ def class_p_values(tree: Tree, *, corrections: bool = True) -> Floats:
     classes = (by_class > 0).sum(axis=1)
     df = (branches - 1) * (classes - 1)
     p = np.ones(n)
-    tested = ~tree.is_leaf & (df > 0)
+    tested = df > 0
     p[tested] = chdtrc(df[tested], statistic[tested])
     if corrections:
-        _correct_small(tree, by_class, (branches == 2) & (classes == 2) & tested, p)
+        _correct_small(parent, cells, by_class, (branches == 2) & (classes == 2), p)
     return p
 
 
-def _correct_small(tree: Tree, by_class: Floats, is_square: NDArray[np.bool_], p: Floats) -> None:
+def _correct_small(
+    parent: NDArray[Any], cells: Floats, by_class: Floats, is_square: NDArray[np.bool_], p: Floats
+) -> None:
     """Put the p-values of small 2 × 2 tables in place."""
     nodes = np.flatnonzero(is_square)
     if not len(nodes):
         return
     # the two classes and the two branches that are there, in order
     columns = np.argsort(~(by_class[nodes] > 0), axis=1, kind="stable")[:, :2]
-    parent = tree.parent[1:]
-    filled = np.flatnonzero((tree.weight[1:] > 0) & is_square[parent]) + 1
-    pairs = filled[np.argsort(tree.parent[filled], kind="stable")].reshape(-1, 2)
-    table = tree.value[pairs[:, :, None], columns[:, None, :]]
+    filled = np.flatnonzero((cells.sum(axis=1) > 0) & is_square[parent])
+    pairs = filled[np.argsort(parent[filled], kind="stable")].reshape(-1, 2)
+    table = cells[pairs[:, :, None], columns[:, None, :]]
     rows, sums = table.sum(axis=2), table.sum(axis=1)
     total = rows.sum(axis=1)
     least = rows.min(axis=1) * sums.min(axis=1) / total

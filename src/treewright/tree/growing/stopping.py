@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil, log2, sqrt
 from numbers import Integral
 
-__all__ = ["features_per_node", "samples_to_leaf", "samples_to_split"]
+__all__ = ["features_per_node", "most_exhaustive", "samples_to_leaf", "samples_to_split"]
 
 
 def samples_to_split(min_samples_split: float, least_leaf: int, n_samples: int) -> int:
@@ -49,6 +49,27 @@ def samples_to_leaf(min_samples_leaf: float, n_samples: int) -> int:
     if isinstance(min_samples_leaf, Integral):
         return int(min_samples_leaf)
     return ceil(min_samples_leaf * n_samples)
+
+
+def most_exhaustive(max_exhaustive: int | str, n_rows: int, n_classes: int) -> int:
+    """Most categories whose subsets are all tried; "auto" bounds subsets times classes.
+
+    A tree has at most a node per row, so that more rows get less work at each: a whole tree stays
+    within about 2³² steps, some seconds.
+
+    Examples
+    --------
+    >>> most_exhaustive("auto", 111, 6)
+    20
+    >>> most_exhaustive("auto", 100_000, 6)
+    15
+    >>> most_exhaustive(12, 111, 6)
+    12
+    """
+    if not isinstance(max_exhaustive, str):
+        return int(max_exhaustive)
+    work = min(2**22, max(2**17, 2**32 // max(1, n_rows)))
+    return min(20, max(2, 1 + int(log2(work / max(1, n_classes)))))
 
 
 def features_per_node(max_features: float | str | None, n_features: int) -> int | None:

@@ -1,294 +1,327 @@
-"""The boxes of a diagram before they are placed: words, sizes and colours.
+"""The boxes of a diagram before they are placed: what they say, how large they are, their fill.
 
-Without a font at hand the width of words is estimated from the proportions that Helvetica,
-Arial and their free twins share; boxes leave room for the error.
+A box is a column of blocks (:mod:`treewright.tree.show.blocks`). There are three levels of detail:
+a *chip* is one line, a *card* adds the rows and the class bar or box plot, *full* adds the small
+picture of the split and the next classes. A leaf grows with the square root of its rows and is
+filled the stronger, the larger its lead over the runner-up.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from treewright.tree.conditions import Condition, Members, branch_conditions
-from treewright.tree.growing.stopped import why_stopped
-from treewright.tree.node_tests import format_p
-from treewright.tree.show.colours import FAINT, OTHER, PAPER, Palette, mix
+from treewright.tree.show.blocks import Bar, Block, BoxPlot, Chip, Output, Words, scaled
+from treewright.tree.show.colours import Palette
 from treewright.tree.show.describe import Wording, features_with_gaps
-from treewright.tree.show.nodes import node_prediction, node_probability
-from treewright.tree.show.panels import Panel, PanelStyle
-from treewright.tree.show.text import nodes_below
-from treewright.tree.show.words import format_category, format_share, format_value
+from treewright.tree.show.fold import Part, leaves_below
+from treewright.tree.show.grammar import (
+    Facts,
+    count_words,
+    facts_of,
+    joined,
+    output_names,
+    percent,
+    sentence,
+    split_statistic,
+    split_test,
+)
+from treewright.tree.show.measure import fit_text, text_width, wrap_text
+from treewright.tree.show.split_picture import Pictures
+from treewright.tree.show.words import format_category, format_number
 from treewright.tree.tree import Tree
 
-__all__ = ["DOWN", "RIGHT", "Box", "Limits", "fit_text", "make_boxes", "text_width", "wrap_text"]
+__all__ = ["DETAILS", "LABEL_LINE", "LABEL_SIZE", "Box", "Detail", "Style", "make_boxes"]
+
+Detail = Literal["chip", "card", "full"]
+DETAILS: tuple[Detail, ...] = ("full", "card", "chip")
 
 TITLE_SIZE = 13.0
-DETAIL_SIZE = 11.0
-LABEL_SIZE = 11.5
-LINE_HEIGHT = 14.0
-BAR_HEIGHT = 6.0
-PADDING = 10.0
-LEAST_WIDTH = 70.0
+TEXT_SIZE = 11.0
+SMALL_SIZE = 10.0
+LABEL_SIZE = 11.0
+LABEL_LINE = 13.5
+PADDING = 8.0
+GROWTH = (46.0, 16.0)
+"""By how much a leaf with all rows is wider and higher than one with none."""
+TOOLTIP = 300
+"""Characters of a condition that a tooltip shows."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much room words get; longer ones are shortened, their full form is in the tooltip.
+    """Widest words: of a title, of a label, of a line with several categories; lines of these."""
 
-    Parameters
-    ----------
-    words
-        Widest line of a title, and of a label with a single value.
-    listing, n_lines
-        Widest line with several categories, and the most of such lines.
-    """
-
-    words: float
+    title: float
+    label: float
     listing: float
     n_lines: int
 
 
-DOWN = Limits(words=150, listing=130, n_lines=2)
-RIGHT = Limits(words=124, listing=104, n_lines=3)
-
-_ADVANCE = {
-    **dict.fromkeys("ijl'|", 0.23),
-    **dict.fromkeys("I.,:;/\\! tf()[]", 0.28),
-    **dict.fromkeys('-r{}"*·', 0.34),
-    **dict.fromkeys("cksvxyzJ", 0.5),
-    **dict.fromkeys("<>=+≤≥−~", 0.585),
-    **dict.fromkeys("ABEKPSVXY&", 0.667),
-    **dict.fromkeys("CDHNRUw", 0.722),
-    **dict.fromkeys("GOQ", 0.778),
-    **dict.fromkeys("mM%", 0.86),
-    **dict.fromkeys("W@…", 0.98),
+LIMITS: dict[tuple[Detail, bool], Limits] = {
+    ("full", True): Limits(140, 130, 120, 2),
+    ("card", True): Limits(116, 110, 100, 2),
+    ("chip", True): Limits(84, 84, 84, 2),
+    ("full", False): Limits(140, 120, 104, 3),
+    ("card", False): Limits(116, 96, 90, 2),
+    ("chip", False): Limits(92, 76, 76, 1),
 }
-"""Widths in units of the font size; 0.556, that of digits and most small letters, for the rest."""
-
-
-def text_width(words: str, size: float, is_bold: bool = False) -> float:
-    """Estimated width of ``words``."""
-    units = 0.0
-    for char in words:
-        if unicodedata.east_asian_width(char) in "WF":
-            units += 1.05
-        else:
-            units += _ADVANCE.get(char, 0.556 if char.isascii() else 0.62)
-    return units * size * (1.07 if is_bold else 1.0)
-
-
-def fit_text(words: str, size: float, room: float, is_bold: bool = False) -> str:
-    """``words`` shortened at the end to fit ``room``."""
-    if text_width(words, size, is_bold) <= room:
-        return words
-    while words and text_width(words + "…", size, is_bold) > room:
-        words = words[:-1]
-    return words.rstrip() + "…"
-
-
-def wrap_text(
-    words: str, size: float, room: float, max_lines: int, is_bold: bool = False
-) -> list[str]:
-    """``words`` on several lines, broken after spaces and joints, the last one shortened."""
-    lines = [""]
-    for piece in re.findall(r"[^\s_/\-]*[\s_/\-]*", words):
-        longer = lines[-1] + piece
-        is_last = len(lines) == max_lines
-        if not lines[-1] or is_last or text_width(longer.rstrip(), size, is_bold) <= room:
-            lines[-1] = longer
-        else:
-            lines.append(piece)
-    return [fit_text(line.strip(), size, room, is_bold) for line in lines]
 
 
 @dataclass
 class Box:
-    """One drawn node: ``label`` stands on the edge that leads to it."""
+    """One drawn part: ``label`` stands on the ribbon that leads to it."""
 
-    node: int
-    level: int
-    title: list[str]
-    detail: str
+    part: Part
+    facts: Facts
+    blocks: list[Block]
+    aria: str
     tooltip: str
-    label: list[str]
-    fill: str
-    stroke: str
-    shares: list[tuple[str, float]] = field(default_factory=list)
-    position: float | None = None
-    marker: str = OTHER
-    n_hidden: int = 0
-    is_empty: bool = False
-    children: list[int] = field(default_factory=list)
-    panel: Panel | None = None
+    fill: str = ""
+    strength: float = 0.0
+    stroke: str = "faint"
+    grow: float = 0.0
+    least_width: float = 0.0
+    padding: float = PADDING
+    label: list[str] = field(default_factory=list)
 
-    @property
-    def width(self) -> float:
-        """Width of the box."""
-        title = max(text_width(line, TITLE_SIZE, True) for line in self.title)
-        panel = 0.0 if self.panel is None else self.panel.width
-        inside = max(title, text_width(self.detail, DETAIL_SIZE), panel)
-        return max(LEAST_WIDTH, inside + 2 * PADDING)
+    width: float = 0.0
+    height: float = 0.0
+    label_width: float = 0.0
+    label_height: float = 0.0
 
-    @property
-    def height(self) -> float:
-        """Height of the box."""
-        if self.panel is not None:
-            return self.detail_base + 7 + self.panel.height + PADDING
-        return self.detail_base + 2 + BAR_HEIGHT + 8 + PADDING - 3
-
-    @property
-    def detail_base(self) -> float:
-        """Base line of the detail below the title."""
-        return PADDING + LINE_HEIGHT * len(self.title) + DETAIL_SIZE + 1
-
-    @property
-    def label_width(self) -> float:
-        """Width of the label."""
-        return max((text_width(line, LABEL_SIZE) for line in self.label), default=0.0)
-
-    @property
-    def label_height(self) -> float:
-        """Height of the label."""
-        return LINE_HEIGHT * len(self.label)
+    def measure(self) -> None:
+        """Find the size of the box and of its label."""
+        inside = max((block.width for block in self.blocks), default=0.0)
+        self.width = max(self.least_width, inside + 2 * self.padding) + GROWTH[0] * self.grow
+        inside = sum(block.height for block in self.blocks)
+        self.height = inside + 2 * self.padding - 3 + GROWTH[1] * self.grow
+        self.label_width = max((text_width(line, LABEL_SIZE) for line in self.label), default=0.0)
+        self.label_height = LABEL_LINE * len(self.label)
 
 
-def make_boxes(
-    tree: Tree,
-    palette: Palette,
-    limits: Limits,
-    *,
-    max_depth: int | None,
-    digits: int,
-    gaps: bool | None,
-    distribution: bool = False,
-) -> list[Box]:
-    """Boxes of the nodes down to ``max_depth``, parents before children, siblings in order."""
-    shown = list(tree.walk(max_depth=max_depth))
-    is_open = [
-        tree.first_child[node] >= 0 and (max_depth is None or tree.node_depth[node] < max_depth)
-        for node in shown
-    ]
-    below = {node: branch_conditions(tree, node) for node in shown if tree.first_child[node] >= 0}
+@dataclass(frozen=True)
+class Style:
+    """How boxes of one tree are made.
+
+    ``pictures`` are the small pictures of its splits; ``digits`` significant digits of
+    thresholds and means.
+    """
+
+    tree: Tree
+    palette: Palette
+    digits: int
+    gaps: bool | None
+    pictures: Pictures | None = None
+
+
+def make_boxes(style: Style, parts: list[Part], detail: Detail, is_down: bool) -> list[Box]:
+    """A box for every part."""
+    tree = style.tree
+    limits = LIMITS[detail, is_down]
+    below = {part.node: branch_conditions(tree, part.node) for part in parts if part.children}
     wording = Wording.over(
         (condition for conditions in below.values() for condition in conditions),
-        digits=digits,
+        digits=style.digits,
         pretty=True,
-        gap_names=features_with_gaps(tree, gaps),
+        gap_names=features_with_gaps(tree, style.gaps),
     )
-    index = {node: i for i, node in enumerate(shown)}
-    hidden = nodes_below(tree) if max_depth is not None else None
-    style = PanelStyle(tree, palette, digits) if distribution else None
+    maker = _Maker(style, detail, limits, wording, leaves_below(tree))
     boxes = []
-    for node, opened in zip(shown, is_open, strict=True):
-        box = _box(tree, palette, limits, wording, node, below.get(node) if opened else None)
-        if style is not None:
-            _fill_panel(box, tree, style, opened)
-        parent = int(tree.parent[node])
-        if parent >= 0:
-            condition = below[parent][node - int(tree.first_child[parent])]
-            box.label = _label(wording, condition, limits)
-            box.tooltip = f"{wording.text(condition, 300)}\n{box.tooltip}"
-        if opened:
-            box.children = [index[child] for child in tree.children(node)]
-        elif hidden is not None:
-            box.n_hidden = hidden[node]
+    for part in parts:
+        conditions = below.get(part.node) if part.kind == "split" else None
+        subject = wording.subject(conditions[0], 60) if conditions else ""
+        box = maker.box(part, subject)
+        if part.parent >= 0:
+            parent = parts[part.parent].node
+            reached = [below[parent][node - int(tree.first_child[parent])] for node in part.nodes]
+            box.label = maker.label(reached)
+            box.tooltip = f"{maker.reached(reached)}\n{box.tooltip}"
         boxes.append(box)
+    _level_ends(boxes, detail)
     return boxes
 
 
-def _box(
-    tree: Tree,
-    palette: Palette,
-    limits: Limits,
-    wording: Wording,
-    node: int,
-    conditions: list[Condition] | None,
-) -> Box:
-    prediction = format_value(node_prediction(tree, node), wording.digits)
-    n = f"n {int(tree.n_samples[node])}"
-    log_p = float(tree.log_p[node])
-    tested = "" if np.isnan(log_p) else format_p(log_p)
-    if tested and conditions is not None:
-        n += f" · {tested}"
-    is_class = palette.scale is None
-    words = prediction if conditions is None else wording.subject(conditions[0], 60)
-    box = Box(
-        node=node,
-        level=int(tree.node_depth[node]),
-        title=wrap_text(words, TITLE_SIZE, limits.words, 2, True),
-        detail=n,
-        tooltip=f"node {node}: {int(tree.n_samples[node])} rows, predicts {prediction}"
-        + (f", {tested}" if tested else "")
-        + (f"; not split: {stopped}" if (stopped := why_stopped(tree, node)) else ""),
-        label=[],
-        fill=PAPER,
-        stroke=FAINT,
-        is_empty=int(tree.n_samples[node]) == 0,
-    )
-    if is_class:
-        _colour_class(box, tree, palette, node, conditions is None)
-    else:
-        _colour_value(box, tree, palette, node, conditions is None, prediction)
-    return box
+def _level_ends(boxes: list[Box], detail: Detail) -> None:
+    """Leaves share their least width, so that only their rows make one larger than another."""
+    for box in boxes:
+        box.measure()
+    leaves = [box for box in boxes if box.part.kind == "leaf"]
+    least = max((box.width for box in leaves), default=0.0)
+    most = max((box.facts.n for box in leaves), default=0)
+    for box in leaves:
+        box.least_width = least if detail != "chip" else 0.0
+        box.grow = 0.0 if detail == "chip" else float(np.sqrt(box.facts.n / max(most, 1)))
+        box.measure()
 
 
-def _fill_panel(box: Box, tree: Tree, style: PanelStyle, is_open: bool) -> None:
-    """Give a box the distribution of its node; the prediction becomes its title."""
-    node = box.node
-    box.panel = style.panel(node, box.title if is_open else None)
-    share = float(tree.weight[node]) / max(float(tree.weight[0]), 1e-300)
-    prediction = format_value(node_prediction(tree, node), style.digits)
-    box.title = [fit_text(prediction, TITLE_SIZE, box.panel.width, True)]
-    box.detail = f"n {int(tree.n_samples[node])} · {_percent(share)}"
+@dataclass(frozen=True)
+class _Maker:
+    style: Style
+    detail: Detail
+    limits: Limits
+    wording: Wording
+    n_leaves: np.ndarray
+
+    def box(self, part: Part, subject: str) -> Box:
+        """The box of a part, without its label."""
+        style, tree = self.style, self.style.tree
+        facts = facts_of(tree, part.nodes, style.digits)
+        below = int(self.n_leaves[list(part.nodes)].sum())
+        said = sentence(tree, part, facts, subject, below)
+        if part.kind == "split":
+            blocks = self._split(part.node, facts, subject)
+        elif part.kind == "leaf":
+            blocks = self._leaf(facts)
+        else:
+            blocks = self._closed(part, facts, below)
+        box = Box(part, facts, blocks, said, said + _class_words(style.palette, facts))
+        box.padding = 4.0 if self.detail == "chip" else PADDING
+        if part.kind != "split":
+            box.fill, box.strength, box.stroke = self._paint(facts)
+        if part.kind == "empty":
+            box.fill, box.stroke, box.padding = "", "faint", 4.0
+        return box
+
+    def _split(self, node: int, facts: Facts, subject: str) -> list[Block]:
+        if self.detail == "chip":
+            words = fit_text(subject, TEXT_SIZE, self.limits.title, True)
+            return [Words(words, TEXT_SIZE, True)]
+        lines = wrap_text(subject, TITLE_SIZE, self.limits.title, 2, True)
+        blocks: list[Block] = [Words(words, TITLE_SIZE, True) for words in lines]
+        pictures = self.style.pictures
+        picture = pictures.get(node) if pictures and self.detail == "full" else None
+        if picture is not None:
+            blocks.append(picture)
+        blocks.append(Words(facts.rows_and_share, SMALL_SIZE, fill="soft"))
+        tests = [split_test(self.style.tree, node)]
+        tests += [split_statistic(self.style.tree, node)] if self.detail == "full" else []
+        blocks += [Words(tested, SMALL_SIZE, fill="soft") for tested in tests if tested]
+        if picture is None:
+            blocks += self._plots(facts)
+        return blocks
+
+    def _leaf(self, facts: Facts) -> list[Block]:
+        if self.detail == "chip":
+            return [self._chip(self._answer(facts, TEXT_SIZE), facts)]
+        many = len(facts.means) > 1
+        blocks: list[Block] = []
+        if not many:
+            blocks.append(Words(self._answer(facts, TITLE_SIZE), TITLE_SIZE, True))
+        blocks.append(Words(facts.rows, TEXT_SIZE, fill="soft"))
+        if self.detail == "full" and len(facts.order) > 2:
+            blocks += self._next_classes(facts)
+        return blocks + self._plots(facts)
+
+    def _closed(self, part: Part, facts: Facts, below: int) -> list[Block]:
+        """A folded subtree, or several branches."""
+        if part.kind == "empty":
+            what = count_words(len(part.nodes), "branch", "branches")
+            words = fit_text(f"{what} without rows", SMALL_SIZE, self.limits.title + 20)
+            return [Words(words, SMALL_SIZE, fill="soft")]
+        if part.kind == "fold":
+            what = count_words(below, "leaf", "leaves")
+        else:
+            what = count_words(len(part.nodes), "branch", "branches")
+        size = TEXT_SIZE if self.detail == "chip" else TEXT_SIZE + 1
+        mostly = f"{what}, {'mean' if facts.means else 'mostly'} {facts.prediction}"
+        mostly = fit_text(mostly, size, self.limits.title + 34, True)
+        if self.detail == "chip":
+            return [self._chip(mostly, facts)]
+        return [
+            Words(mostly, size, True),
+            Words(facts.rows, TEXT_SIZE, fill="soft"),
+            *self._plots(facts),
+        ]
+
+    def _answer(self, facts: Facts, size: float) -> str:
+        room = self.limits.title - text_width(f" · {facts.certainty}", size, True)
+        return joined(fit_text(facts.prediction, size, room, True), facts.certainty)
+
+    def _chip(self, words: str, facts: Facts) -> Chip:
+        fill, strength, stroke = self._paint(facts)
+        return Chip(words, facts.rows, TEXT_SIZE, facts.share, fill or stroke, strength)
+
+    def _next_classes(self, facts: Facts) -> list[Block]:
+        return [
+            Words(
+                fit_text(
+                    joined(self.style.palette.names[k], percent(facts.probability[k])),
+                    SMALL_SIZE,
+                    self.limits.title,
+                ),
+                SMALL_SIZE,
+                fill="soft",
+            )
+            for k in facts.order[1:3]
+            if facts.probability[k] > 0
+        ]
+
+    def _plots(self, facts: Facts) -> list[Block]:
+        """The class bar, the box plot, or a row for each of several outputs."""
+        if facts.order:
+            return [Bar(facts)]
+        tree = self.style.tree
+        plots = []
+        for k, mean in enumerate(facts.means):
+            scale = output_scale(tree, k)
+            quantiles = scaled(facts.quantiles[k], scale) if facts.quantiles else ()
+            plots.append(BoxPlot(scaled((mean,), scale)[0], quantiles))
+        if len(plots) == 1:
+            return list(plots)
+        return [
+            Output(name, format_number(mean, self.style.digits), plot)
+            for name, mean, plot in zip(output_names(tree), facts.means, plots, strict=True)
+        ]
+
+    def _paint(self, facts: Facts) -> tuple[str, float, str]:
+        """Fill, its strength, and stroke of an end."""
+        if not facts.order:
+            palette = self.style.palette
+            return "value", palette.strength(palette.position(facts.means[0])), "faint"
+        role = f"class{facts.order[0]}"
+        return role, 0.0 if facts.is_close else 0.08 + 0.37 * facts.lead, role
+
+    def reached(self, conditions: list[Condition]) -> str:
+        """The conditions of one or several branches in words."""
+        if len(conditions) == 1:
+            return self.wording.text(conditions[0], TOOLTIP)
+        together = _together(conditions)
+        if together is not None:
+            return self.wording.text(together, TOOLTIP)
+        return f"{len(conditions)} other branches"
+
+    def label(self, conditions: list[Condition]) -> list[str]:
+        """Conditions without their subject, lists of categories on a few lines."""
+        condition = conditions[0] if len(conditions) == 1 else _together(conditions)
+        if condition is None:
+            return [f"{len(conditions)} others"]
+        limits, wording = self.limits, self.wording
+        if not isinstance(condition, Members) or len(condition.codes) < 2:
+            return [fit_text(wording.label(condition, 60), LABEL_SIZE, limits.label)]
+        lines = _listed(condition, limits)
+        return [*lines, "(or gap)"] if wording.says_gap(condition) else lines
 
 
-def _colour_class(box: Box, tree: Tree, palette: Palette, node: int, is_end: bool) -> None:
-    shares = node_probability(tree, node)
-    label = int(tree.label[node])
-    order = [k for k in range(len(shares)) if palette.colours[k] != OTHER]
-    box.shares = [(palette.colours[k], float(shares[k])) for k in order]
-    box.shares.append((OTHER, max(0.0, 1.0 - sum(share for _, share in box.shares))))
-    box.shares = [(colour, share) for colour, share in box.shares if share > 1e-9]
-    if is_end:
-        box.detail += f" · {_percent(float(shares[label]))}"
-        box.fill = mix(PAPER, palette.colours[label], 0.16)
-        box.stroke = palette.colours[label]
-    largest = np.argsort(-shares, kind="stable")[:8]
-    words = (f"{palette.names[k]} {format_share(float(shares[k]))}" for k in largest.tolist())
-    box.tooltip += "\n" + ", ".join(words)
+def _together(conditions: list[Condition]) -> Members | None:
+    """Several lists of categories as one; None for anything else."""
+    members = [condition for condition in conditions if isinstance(condition, Members)]
+    if len(members) < len(conditions):
+        return None
+    codes = sorted(code for condition in members for code in condition.codes)
+    gap = any(condition.gap for condition in members)
+    return Members(members[0].feature, tuple(codes), (), gap)
 
 
-def _colour_value(
-    box: Box, tree: Tree, palette: Palette, node: int, is_end: bool, prediction: str
-) -> None:
-    box.position = palette.position(float(tree.value[node, 0]))
-    box.marker = mix(palette.shade(box.position), "#08306b", 0.45)
-    if is_end:
-        box.fill = palette.shade(box.position)
-        box.stroke = mix(box.fill, "#08306b", 0.35)
-    else:
-        box.detail += f" · {fit_text(prediction, DETAIL_SIZE, 90)}"
-
-
-def _percent(share: float) -> str:
-    """A share in percent; only certainty reads 100 %."""
-    whole = round(100 * share)
-    if whole == 100 and share < 1:
-        return "> 99 %"
-    return f"{whole} %"
-
-
-def _label(wording: Wording, condition: Condition, limits: Limits) -> list[str]:
-    """The condition without its subject, lists of categories on a few lines."""
-    if not isinstance(condition, Members) or len(condition.codes) < 2:
-        return [fit_text(wording.label(condition), LABEL_SIZE, limits.words)]
+def _listed(condition: Members, limits: Limits) -> list[str]:
+    """Categories on as many lines as there may be, those left out counted."""
     categories, codes = condition.feature.categories, condition.codes
     lines: list[str] = []
     for n_shown, code in enumerate(codes):
-        word = fit_text(format_category(categories[code], 30), LABEL_SIZE, limits.words - 4)
+        word = fit_text(format_category(categories[code], 30), LABEL_SIZE, limits.label - 4)
         word += "," if n_shown + 1 < len(codes) else ""
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, LABEL_SIZE) <= limits.listing:
@@ -296,6 +329,29 @@ def _label(wording: Wording, condition: Condition, limits: Limits) -> list[str]:
         elif len(lines) < limits.n_lines:
             lines.append(word)
         else:
-            lines.append(f"… {len(codes) - n_shown} more")
+            left_out = f"… {len(codes) - n_shown} more"
+            if limits.n_lines > 1:
+                lines.append(left_out)
+            else:
+                room = limits.label - text_width(f" {left_out}", LABEL_SIZE)
+                lines[-1] = f"{fit_text(lines[-1], LABEL_SIZE, max(room, 20))} {left_out}"
             break
-    return [*lines, "(or gap)"] if wording.says_gap(condition) else lines
+    return lines
+
+
+def _class_words(palette: Palette, facts: Facts) -> str:
+    """The most probable classes, for a tooltip."""
+    if not facts.order:
+        return ""
+    words = (joined(palette.names[k], percent(facts.probability[k])) for k in facts.order[:8])
+    return "\n" + ", ".join(words)
+
+
+def output_scale(tree: Tree, output: int) -> tuple[float, float]:
+    """Least and largest value of an output: of the rows, or of the leaves."""
+    quantiles = tree.extras.get("quantiles")
+    if quantiles is None:
+        values = tree.value[:, output]
+        return float(values.min()), float(values.max())
+    own = quantiles.reshape(tree.n_nodes, tree.value.shape[1], -1)[:, output]
+    return float(np.nanmin(own)), float(np.nanmax(own))

@@ -14,7 +14,7 @@ from treewright.data.schema import Feature
 from treewright.tree.conditions import Bounds, Condition, Interval, Linear, Members
 from treewright.tree.show.words import (
     clean,
-    clip,
+    clip_middle,
     display_width,
     format_category,
     format_number,
@@ -24,11 +24,20 @@ from treewright.tree.show.words import (
 if TYPE_CHECKING:
     from treewright.tree.tree import Tree
 
-__all__ = ["PLENTY", "Wording", "code_range", "features_with_gaps"]
+__all__ = ["PLENTY", "Wording", "code_range", "features_with_gaps", "number_text"]
 
 SHORTEST_NAME = 8
 """Columns that a name keeps, however little room there is."""
 PLENTY = 10**9
+
+
+def number_text(x: float, feature: Feature | None, digits: int = 6) -> str:
+    """A value of a continuous feature: a date or time where it is one."""
+    if feature is None or not feature.time or not math.isfinite(x):
+        return format_number(x, digits)
+    from treewright.data.moments import moment_text
+
+    return moment_text(x, feature)
 
 
 def features_with_gaps(tree: Tree, gaps: bool | None) -> frozenset[str]:
@@ -86,11 +95,19 @@ class Wording:
     ) -> Wording:
         """Wording that tells all bounds among ``conditions`` apart."""
         values: dict[tuple[Any, ...], set[float]] = defaultdict(set)
+        moments: dict[tuple[Any, ...], Feature] = {}
         for condition in conditions:
             if not isinstance(condition, Members):
                 ends = (condition.bounds.low, condition.bounds.high)
                 values[condition.subject].update(x for x in ends if math.isfinite(x))
-        numbers = {subject: separate(found, digits) for subject, found in values.items()}
+                if isinstance(condition, Interval) and condition.feature.time:
+                    moments[condition.subject] = condition.feature
+        numbers = {
+            subject: {x: number_text(x, moments[subject]) for x in found}
+            if subject in moments
+            else separate(found, digits)
+            for subject, found in values.items()
+        }
         return cls(digits, ascii, pretty, gap_names, numbers)
 
     @property
@@ -125,7 +142,7 @@ class Wording:
 
     def subject(self, condition: Condition, room: int = PLENTY) -> str:
         """What the condition is about: a feature's name, or a weighted sum."""
-        return clip(self._subject(condition, room), room, self.ellipsis)
+        return clip_middle(self._subject(condition, room), room, self.ellipsis)
 
     def listing(self, feature: Feature, codes: Sequence[int], room: int = PLENTY) -> str:
         """Categories between commas, those that do not fit counted."""
@@ -168,11 +185,11 @@ class Wording:
     def _subject(self, condition: Condition, room: int) -> str:
         if isinstance(condition, Linear):
             return self._sum(condition, room)
-        return clip(clean(condition.feature.name), max(SHORTEST_NAME, room), self.ellipsis)
+        return clip_middle(clean(condition.feature.name), max(SHORTEST_NAME, room), self.ellipsis)
 
     def _sum(self, condition: Linear, room: int) -> str:
         """A weighted sum; terms that do not fit are counted."""
-        times, minus = ("*", "-") if self.ascii else ("·", "−")
+        times, minus = (" ", "-") if self.ascii else ("·", "−")
         text = ""
         for position, (feature, weight) in enumerate(condition.terms):
             size = format_number(abs(weight), self.digits)
@@ -196,8 +213,9 @@ class Wording:
         if bounds.is_empty or bounds.is_unbounded:
             return self._no_range(condition)
         words = self.numbers.get(condition.subject, {})
+        feature = condition.feature if isinstance(condition, Interval) else None
         low, high = (
-            words.get(x) or format_number(x, self.digits) for x in (bounds.low, bounds.high)
+            words.get(x) or number_text(x, feature, self.digits) for x in (bounds.low, bounds.high)
         )
         below = self._sign("<=" if bounds.includes_high else "<")
         if bounds.low == -math.inf:

@@ -18,13 +18,13 @@ import numpy as np
 
 from treewright.errors import ColumnNamesWarning, DataError
 from treewright.tree.conditions import Condition, branch_conditions, surrogate_conditions
-from treewright.tree.show.describe import Wording
+from treewright.tree.show.describe import Wording, number_text
 from treewright.tree.show.nodes import node_prediction
-from treewright.tree.show.words import clean, format_number, format_value
+from treewright.tree.show.words import clean, exact, format_number, format_value
 from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
 
-__all__ = ["Path", "Step", "trace_row", "trace_values"]
+__all__ = ["Path", "Step", "as_numbers", "encoded_row", "split_value", "trace_row", "trace_values"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,11 @@ class Path(Sequence[Step]):
 
 def trace_row(tree: Tree, row: Any) -> Path:
     """The way of one row; see :meth:`Tree.path`."""
+    return trace_values(tree, encoded_row(tree, row))
+
+
+def encoded_row(tree: Tree, row: Any) -> list[Any]:
+    """The values of one row: floats with NaN for gaps, codes with −1."""
     from treewright.data.encode import encode
 
     with warnings.catch_warnings():  # a row in column order is as good as one with names
@@ -111,7 +116,7 @@ def trace_row(tree: Tree, row: Any) -> Path:
         columns = encode(_as_table(tree, row), schema=tree.schema).columns
     if len(columns) and len(columns[0]) != 1:
         raise DataError(f"path takes one row, got {len(columns[0])}: choose one of them.")
-    return trace_values(tree, [column[0] for column in columns])
+    return [column[0] for column in columns]
 
 
 def _as_table(tree: Tree, row: Any) -> Any:
@@ -134,7 +139,7 @@ def _as_table(tree: Tree, row: Any) -> Any:
 
 def trace_values(tree: Tree, values: Sequence[Any]) -> Path:
     """The way of a row of encoded values: floats with NaN for gaps, codes with −1."""
-    numbers = [_as_number(tree, feature, value) for feature, value in enumerate(values)]
+    numbers = as_numbers(tree, values)
     steps = []
     stack = [(0, 1.0)]
     while stack:
@@ -154,6 +159,11 @@ def trace_values(tree: Tree, values: Sequence[Any]) -> Path:
             onward = zip(children, (share * parts).tolist(), strict=True)
             stack.extend(reversed([(child, part) for child, part in onward if part > 0]))
     return Path(tuple(steps))
+
+
+def as_numbers(tree: Tree, values: Sequence[Any]) -> list[float]:
+    """Encoded values as floats, NaN for gaps."""
+    return [_as_number(tree, feature, value) for feature, value in enumerate(values)]
 
 
 def _as_number(tree: Tree, feature: int, value: Any) -> float:
@@ -205,15 +215,20 @@ def _ask_surrogates(tree: Tree, node: int, numbers: list[float]) -> tuple[int | 
     return None, ""
 
 
+def split_value(splits: Splits, i: int, numbers: Sequence[float]) -> float:
+    """What a split looks at in a row of numbers with NaN for gaps: a value, a code, or a sum."""
+    if splits.kind[i] != SplitKind.LINEAR:
+        return float(numbers[splits.feature[i]])
+    index, weight = splits.node_terms(i)
+    x = 0.0
+    for f, w in zip(index.tolist(), weight.tolist(), strict=True):
+        x += w * numbers[f]
+    return x
+
+
 def _branch(splits: Splits, i: int, numbers: list[float]) -> int | None:
     """Branch of a row at one split; None for a gap."""
-    if splits.kind[i] == SplitKind.LINEAR:
-        index, weight = splits.node_terms(i)
-        x = 0.0
-        for f, w in zip(index.tolist(), weight.tolist(), strict=True):
-            x += w * numbers[f]
-    else:
-        x = numbers[splits.feature[i]]
+    x = split_value(splits, i, numbers)
     if math.isnan(x):
         return None
     if splits.kind[i] == SplitKind.CODES:
@@ -241,7 +256,7 @@ def _value_words(tree: Tree, splits: Splits, i: int, numbers: list[float]) -> st
     if math.isnan(x):
         return f"{name} is a gap"
     if not feature.is_categorical:
-        return f"{name} is {format_number(x)}"
-    word = format_value(feature.categories[int(x)])
+        return f"{name} is {number_text(x, feature)}"
+    word = exact(feature.categories[int(x)])
     unseen = splits.kind[i] == SplitKind.CODES and int(x) not in splits.node_codes(i)
     return f"{name} is {word}" + (", which this node has not seen" if unseen else "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["as_frame", "html_table", "significant", "text_table"]
+__all__ = ["as_frame", "html_table", "in_house_style", "significant", "text_table"]
 
 
 def text_table(columns: Mapping[str, Sequence[str]], index: bool = False, left: int = 0) -> str:
@@ -27,9 +27,21 @@ def text_table(columns: Mapping[str, Sequence[str]], index: bool = False, left: 
         " ".join(
             cell.ljust(width) if k < left else cell.rjust(width)
             for k, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
+        ).rstrip()
         for line in lines
     )
+
+
+_RULE = "border-bottom:1px solid color-mix(in srgb,currentColor 22%,transparent)"
+STYLE = (
+    ".treewright{overflow-x:auto}"
+    ".treewright table{border-collapse:collapse;font:14px/1.45 system-ui,sans-serif;"
+    "font-variant-numeric:tabular-nums;background:none;border:0;margin:.4em 0}"
+    ".treewright caption{text-align:left;font-weight:600;padding:.3em 0;color:inherit}"
+    f".treewright th,.treewright td{{text-align:left;padding:.25em .9em .25em 0;border:0;{_RULE};"
+    "background:none}"
+    ".treewright th{font-size:.85em;opacity:.8}"
+)
 
 
 def html_table(columns: Mapping[str, Sequence[str]], caption: str) -> str:
@@ -39,10 +51,15 @@ def html_table(columns: Mapping[str, Sequence[str]], caption: str) -> str:
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>"
         for line in zip(*columns.values(), strict=True)
     )
-    return (
+    return in_house_style(
         f"<table><caption>{html.escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
+
+
+def in_house_style(table: str) -> str:
+    """A table as pages and reports show it, on light and dark ground."""
+    return f'<div class="treewright"><style>{STYLE}</style>{table}</div>'
 
 
 def as_frame(columns: Mapping[str, Any]) -> Any:

@@ -2,6 +2,8 @@
 
 Columns: node id, guides and test, rows, (weight,) prediction, class shares or impurity.
 Everything to the right of the test is measured first; the tests share what is left of the width.
+Where that is too little, shares shrink to that of the predicted class, then its name is cut, then
+columns are left out: no line is wider than it may be.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from treewright.tree.show.words import (
     clean,
     clip,
     display_width,
+    exact,
     format_number,
     format_share,
     format_value,
@@ -35,17 +38,25 @@ __all__ = ["check_view", "nodes_below", "render_text", "summary"]
 MAX_SHARES = 6
 """Up to so many classes the shares of all are shown; above, those of the first few."""
 MAX_CLASS_WIDTH = 24
-LEAST_TEST_WIDTH = 24
+SHORT_TEST = 24
+"""Room in which tests are written to see how much they need."""
+SHORTEST_TEST = 12
+N_FORMS = 5
+"""Ways to write the columns, from the widest to the narrowest; see :func:`_narrowed`."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line before alignment: ``cells`` are the columns to the right of the test."""
+    """One line before alignment: ``cells`` are the columns to the right of the test.
+
+    ``short`` stands for the last of them where there is little room.
+    """
 
     node: str
     guide: str
     condition: Condition | None
     cells: tuple[str, ...] = ()
+    short: str | None = None
     end: str = ""
     note: str = ""
 
@@ -86,8 +97,15 @@ def render_text(
         gap_names=features_with_gaps(tree, gaps),
     )
     is_cut = max_depth is not None and tree.depth > max_depth
-    legend = textwrap.wrap(_legend(tree, lines, wording, is_cut, surrogates), width)
-    return "\n".join([summary(tree), *legend, "", *_aligned(lines, wording, width)])
+    form = _form(lines, wording, width)
+    heading = _wrapped(summary(tree), width)
+    heading += _wrapped(_legend(tree, lines, wording, is_cut, surrogates, form), width)
+    return "\n".join([*heading, "", *_aligned(lines, wording, width, form)])
+
+
+def _wrapped(words: str, width: int) -> list[str]:
+    """Words on lines of a width; characters may take two columns."""
+    return [clip(line, width) for line in textwrap.wrap(words, width)]
 
 
 def _check_style(tree: Tree, style: str) -> Any:
@@ -114,15 +132,26 @@ def summary(tree: Tree) -> str:
     return f"{kind}: {int(tree.n_samples[0])} rows, {nodes}, {leaves}, depth {tree.depth}"
 
 
-def _legend(tree: Tree, lines: list[Line], wording: Wording, is_cut: bool, surrogates: bool) -> str:
+def _legend(
+    tree: Tree,
+    lines: list[Line],
+    wording: Wording,
+    is_cut: bool,
+    surrogates: bool,
+    form: int,
+) -> str:
     target = tree.schema.target
     columns = ["node", "test", "n"]
-    if _has_weights(tree):
+    if _has_weights(tree) and form < N_FORMS - 1:
         columns.append("weight")
-    if _has_tests(tree):
+    if _has_tests(tree) and form < N_FORMS - 1:
         columns.append("adjusted p")
-    if target is not None and target.is_classification:
-        names = [clip(format_value(c), MAX_CLASS_WIDTH, wording.ellipsis) for c in target.classes]
+    if form:
+        columns.append("value")
+        if target is not None and target.is_classification:
+            columns[-1:] = ["class", "(its share)"] if form < N_FORMS - 1 else ["class"]
+    elif target is not None and target.is_classification:
+        names = [clip(exact(c), MAX_CLASS_WIDTH, wording.ellipsis) for c in target.classes]
         few = len(names) <= MAX_SHARES
         columns.append("class")
         columns.append(f"(share of {', '.join(names)})" if few else "(largest shares)")
@@ -173,7 +202,8 @@ def _lines(
         if stopped and tree.is_leaf[node] and (reason := why_stopped(tree, node)):
             end = f"{end} {reason}"
         cells = _cells(tree, node, digits, has_weights, has_tests)
-        lines.append(Line(str(node), guide, condition, cells, end))
+        short = _share(tree, node)
+        lines.append(Line(str(node), guide, condition, cells, short, end))
         if not is_open:
             continue
         if surrogates:
@@ -227,6 +257,7 @@ def _cells(
     predicted = format_value(node_prediction(tree, node), digits)
     if target is None or not target.is_classification:
         return (*cells, predicted, f"({format_number(float(tree.impurity[node]), 4)})")
+    predicted = exact(node_prediction(tree, node))
     return (*cells, clip(predicted, MAX_CLASS_WIDTH), _shares(tree, node))
 
 
@@ -241,12 +272,22 @@ def _shares(tree: Tree, node: int) -> str:
     return (
         "("
         + ", ".join(
-            f"{clip(format_value(target.classes[k]), 12)} {format_share(float(shares[k]))}"
+            f"{clip(exact(target.classes[k]), 12)} {format_share(float(shares[k]))}"
             for k in largest
             if shares[k] > 0
         )
         + ")"
     )
+
+
+def _share(tree: Tree, node: int) -> str | None:
+    """The share of the predicted class; None for numbers."""
+    target = tree.schema.target
+    if target is None or not target.is_classification:
+        return None
+    if tree.value[node].sum() <= 0:
+        return "(empty)"
+    return f"({format_share(float(node_probability(tree, node)[tree.label[node]]))})"
 
 
 def _surrogate_lines(tree: Tree, node: int, hang: str) -> list[Line]:
@@ -264,22 +305,60 @@ def _surrogate_lines(tree: Tree, node: int, hang: str) -> list[Line]:
     ]
 
 
-def _aligned(lines: list[Line], wording: Wording, width: int) -> list[str]:
+def _narrowed(line: Line, form: int) -> tuple[str, ...]:
+    """The cells of a line: as they are, with one share, with a shorter class, or only that."""
+    if form == 0:
+        return line.cells
+    *before, predicted, _ = line.cells
+    if form == N_FORMS - 1:
+        return (before[0], clip(predicted, 8))
+    shorter = (*before, clip(predicted, (MAX_CLASS_WIDTH, 12, 8)[form - 1]))
+    return shorter if line.short is None else (*shorter, line.short)
+
+
+def _ends(lines: list[Line], form: int) -> list[str]:
+    """What stands to the right of the tests."""
+    cells = iter(_aligned_cells([_narrowed(line, form) for line in lines if line.cells]))
+    return [f"  {next(cells)} {line.end}" if line.cells else "" for line in lines]
+
+
+def _form(lines: list[Line], wording: Wording, width: int) -> int:
+    """The widest way to write the columns that leaves the tests enough room."""
+    before = max(len(line.node) for line in lines) + 1
+    needs = [
+        len(line.guide) + min(SHORT_TEST, display_width(wording.text(line.condition, SHORT_TEST)))
+        for line in lines
+        if line.condition is not None
+    ]
+    before += max(needs, default=4)
+    for form in range(N_FORMS):
+        if before + max(map(display_width, _ends(lines, form))) <= width:
+            return form
+    return N_FORMS - 1
+
+
+def _aligned(lines: list[Line], wording: Wording, width: int, form: int) -> list[str]:
     id_width = max(len(line.node) for line in lines)
-    cells = iter(_aligned_cells([line.cells for line in lines if line.cells]))
-    ends = [f"  {next(cells)} {line.end}" if line.cells else "" for line in lines]
-    room = width - id_width - 1 - max(display_width(end) for end in ends)
+    cells = _ends(lines, form)
+    widest = max(map(display_width, cells))
+    room = max(width - id_width - 1 - widest, 4)
     tests, widths = [], []
     for line in lines:
-        left = max(room - len(line.guide), LEAST_TEST_WIDTH)
+        guide = line.guide
+        if len(guide) > room - SHORTEST_TEST:  # very deep: only the last levels have their guides
+            guide = wording.ellipsis + guide[len(guide) - max(room - SHORTEST_TEST, 1) :]
+        left = room if line.cells else width - id_width - 1 - display_width(line.note) - 4
+        left = max(left - len(guide), 4)
         text = "root" if line.condition is None else wording.text(line.condition, left)
-        tests.append(f"{line.node:>{id_width}} {line.guide}{text}")
-        widths.append(id_width + 1 + len(line.guide) + display_width(text))
+        text = clip(text, left, wording.ellipsis)
+        tests.append(f"{line.node:>{id_width}} {guide}{text}")
+        widths.append(id_width + 1 + len(guide) + display_width(text))
     test_width = max(width for width, line in zip(widths, lines, strict=True) if line.cells)
-    return [
+    whole = [
         (test + " " * (test_width - width) + end).rstrip() if end else f"{test}  ({line.note})"
-        for line, test, width, end in zip(lines, tests, widths, ends, strict=True)
+        for line, test, width, end in zip(lines, tests, widths, cells, strict=True)
     ]
+    return [clip(line, width, wording.ellipsis) for line in whole]
 
 
 def _aligned_cells(rows: list[tuple[str, ...]]) -> list[str]:

@@ -10,6 +10,7 @@ import math
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ __all__ = [
     "align_points",
     "clean",
     "clip",
+    "clip_middle",
     "display_width",
+    "exact",
     "format_category",
     "format_number",
     "format_share",
@@ -30,6 +33,7 @@ UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 JOINERS = "\u200c\u200d"  # of Persian, Indic scripts and emoji: harmless
 
 
+@lru_cache(1024)  # a picture asks for the same names again and again
 def clean(text: str) -> str:
     r"""``text`` on one line, with anything that does not print as an escape.
 
@@ -48,6 +52,7 @@ def clean(text: str) -> str:
     )
 
 
+@lru_cache(4096)
 def display_width(text: str) -> int:
     """Columns of a terminal that ``text`` takes."""
     if text.isascii():
@@ -131,9 +136,42 @@ def format_value(value: Any, digits: int = 6) -> str:
     return clean(str(value))
 
 
+def exact(value: Any) -> str:
+    """A category or class on one line; numbers with as many digits as tell them from all others.
+
+    Examples
+    --------
+    >>> exact(0.3), exact(0.1 + 0.2), exact(2.0)
+    ('0.3', '0.30000000000000004', '2')
+    """
+    if not isinstance(value, float | np.floating):
+        return format_value(value)
+    word = format_number(float(value))
+    return word if float(word) == float(value) else repr(float(value))
+
+
+def clip_middle(text: str, room: int, ellipsis: str = "…") -> str:
+    """``text`` shortened in its middle to ``room`` columns: names often differ at their ends.
+
+    Examples
+    --------
+    >>> clip_middle("num-of-cylinders", 10)
+    'num-of…ers'
+    """
+    if display_width(text) <= room:
+        return text
+    tail = max(0, (room - len(ellipsis)) * 2 // 5)
+    end = ""
+    for char in reversed(text[-room:] if room > 0 else ""):
+        if display_width(char + end) > tail:
+            break
+        end = char + end
+    return clip(text, room - display_width(end), ellipsis) + end
+
+
 def format_category(value: Any, room: int = 10**9, ellipsis: str = "…") -> str:
     """A category for use in a list, in quotes where it could be misread."""
-    word = format_value(value)
+    word = exact(value)
     if isinstance(value, str) and (word != word.strip() or not word or set(word) & set(',{}<>="')):
         escaped = clip(word, room - 2, ellipsis).replace('"', '\\"')
         return f'"{escaped}"'

@@ -1,0 +1,45 @@
+"""The pictures of docs/guide/explaining.md: ``python docs/scripts/explaining_figures.py``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+import treewright as tw
+from treewright import explain
+
+TO = Path(__file__).resolve().parents[1] / "img" / "explaining"
+
+
+def save(name: str, ax: Any) -> None:
+    """One picture, small enough for a page."""
+    ax.figure.savefig(TO / f"{name}.png", dpi=80, metadata={"Software": None})
+    plt.close(ax.figure)
+
+
+def main() -> None:
+    """Draw all of them from the bundled Titanic passengers."""
+    TO.mkdir(parents=True, exist_ok=True)
+    titanic = tw.datasets.load_titanic()
+    X, y = titanic.data, titanic.target
+    booster = tw.GradientBoostingClassifier(n_estimators=60, random_state=0).fit(X, y)
+    values = booster.shap_values(X)
+    save("summary", values.plot())
+    save("waterfall", values.plot("waterfall", row=3))
+    save("dependence", values.plot("dependence", feature="Age", colour_by="Sex"))
+    forest = tw.RandomForestClassifier(n_estimators=40, min_samples_leaf=5, random_state=0)
+    forest.fit(X, y)
+    save("ice", explain.partial_dependence(forest, X, "Age", max_rows=200).plot())
+    save("importances", explain.importances(forest, X, y, n_repeats=5).plot())
+    save("surrogate", explain.surrogate_tree(forest, X).plot())
+    tree = tw.CARTClassifier(max_depth=3).fit(X, y)
+    save("trace", tree.trace(0, X, y).plot())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""The gallery, and which script makes which picture."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file of docs/img, what it shows, the page that explains it and the script that makes it."""
+
+    file: str
+    title: str
+    page: str
+    script: str
+
+
+BY_HAND = "drawn by hand"
+
+PICTURES = (
+    Picture(
+        "report.png",
+        "The report of German credit",
+        "guide/report.md",
+        "docs/scripts/report_picture.py",
+    ),
+    Picture(
+        "cart-titanic.svg",
+        "CART, pruned by cross-validation",
+        "learners/cart.md",
+        "docs/scripts/pictures.py cart-titanic",
+    ),
+    Picture(
+        "id3-tennis.svg",
+        "ID3 on play tennis",
+        "learners/id3.md",
+        "docs/scripts/pictures.py id3-tennis",
+    ),
+    Picture("c45-titanic.svg", "C4.5", "learners/c45.md", "docs/scripts/pictures.py c45-titanic"),
+    Picture(
+        "c50-credit.svg",
+        "C5.0 on German credit",
+        "learners/c50.md",
+        "docs/scripts/pictures.py c50-credit",
+    ),
+    Picture(
+        "chaid-titanic.svg",
+        "CHAID with the classes of every node",
+        "learners/chaid.md",
+        "docs/scripts/pictures.py chaid-titanic",
+    ),
+    Picture(
+        "ctree-titanic.svg",
+        "A conditional inference tree",
+        "learners/ctree.md",
+        "docs/scripts/pictures.py ctree-titanic",
+    ),
+    Picture(
+        "hunt-titanic.svg",
+        "Hunt's algorithm",
+        "learners/hunt.md",
+        "docs/scripts/pictures.py hunt-titanic",
+    ),
+    Picture(
+        "unbiased-selection.svg",
+        "Which learner favours columns with many values?",
+        "learners/ctree.md",
+        "examples/unbiased_selection.py",
+    ),
+    Picture(
+        "oblique-line.svg",
+        "One slanted cut instead of a staircase",
+        "learners/oblique.md",
+        "examples/oblique_line.py",
+    ),
+    Picture(
+        "optimal-board.svg", "What greed costs", "learners/optimal.md", "examples/optimal_tree.py"
+    ),
+    Picture("mars-effects.svg", "Hinges of MARS", "learners/mars.md", "examples/mars_effects.py"),
+    Picture(
+        "learners-rings.svg",
+        "Two rings, three learners",
+        "guide/choosing.md",
+        "docs/scripts/pictures.py learners-rings",
+    ),
+    Picture(
+        "bagging-rings.svg",
+        "Bags of trees are smoother",
+        "learners/bagging.md",
+        "docs/scripts/pictures.py bagging-rings",
+    ),
+    Picture(
+        "adaboost-rings.svg",
+        "AdaBoost, round by round",
+        "learners/adaboost.md",
+        "docs/scripts/pictures.py adaboost-rings",
+    ),
+    Picture(
+        "sliq-agrawal.svg",
+        "SLIQ on Agrawal's second rule",
+        "learners/sliq.md",
+        "docs/scripts/pictures.py sliq-agrawal",
+    ),
+    Picture(
+        "sprint-agrawal.svg",
+        "SPRINT on Agrawal's third rule",
+        "learners/sprint.md",
+        "docs/scripts/pictures.py sprint-agrawal",
+    ),
+    Picture(
+        "hoeffding-drift.svg",
+        "A stream whose rule changes",
+        "learners/hoeffding.md",
+        "docs/scripts/pictures.py hoeffding-drift",
+    ),
+    Picture(
+        "gradient-boosting-rounds.svg",
+        "Gradient boosting: where to stop",
+        "learners/gradient_boosting.md",
+        "docs/scripts/pictures.py gradient-boosting-rounds",
+    ),
+    Picture(
+        "c45rules-titanic.svg",
+        "Rules by coverage and confidence",
+        "learners/c45rules.md",
+        "docs/scripts/pictures.py c45rules-titanic",
+    ),
+    Picture(
+        "boosting-rounds.svg",
+        "AdaBoost: training error, its bound, test error",
+        "learners/adaboost.md",
+        "examples/boosting_rounds.py",
+    ),
+    Picture(
+        "forest-importances.svg",
+        "Importances of a forest, with errors",
+        "learners/forests.md",
+        "docs/scripts/pictures.py forest-importances",
+    ),
+    Picture("pruning-curve.svg", "Error against size", "guide/pruning.md", "examples/two_rings.py"),
+    Picture(
+        "pruning-ranks.svg",
+        "Pruning methods on 23 data sets",
+        "comparisons/pruning.md",
+        "benchmarks/pruning_study.py",
+    ),
+    Picture(
+        "judging-credit.svg",
+        "A model judged from five sides",
+        "guide/judging.md",
+        "docs/scripts/judging_figures.py",
+    ),
+    Picture(
+        "judging-curves.svg",
+        "Curves, regions, bias and variance",
+        "guide/judging.md",
+        "docs/scripts/judging_figures.py",
+    ),
+    Picture(
+        "interval-coverage.svg",
+        "Where Wald's interval fails",
+        "guide/judging.md",
+        "docs/scripts/interval_coverage.py",
+    ),
+    Picture(
+        "type-one-error.svg",
+        "Equal models called different",
+        "guide/comparing.md",
+        "docs/scripts/type_one_error.py",
+    ),
+    Picture("way-of-the-data.svg", "The way of the data", "architecture.md", BY_HAND),
+    Picture(
+        "same-tree-treewright.svg",
+        "The same tree: treewright",
+        "guide/seeing.md",
+        "docs/scripts/same_tree.py",
+    ),
+    Picture(
+        "same-tree-dtreeviz.svg",
+        "The same tree: dtreeviz",
+        "guide/seeing.md",
+        "docs/scripts/same_tree.py",
+    ),
+    Picture(
+        "same-tree-sklearn.svg",
+        "The same tree: scikit-learn",
+        "guide/seeing.md",
+        "docs/scripts/same_tree.py",
+    ),
+    Picture(
+        "same-tree-supertree.png",
+        "The same tree: supertree",
+        "guide/seeing.md",
+        "docs/scripts/same_tree.py",
+    ),
+    Picture(
+        "same-tree-ydf.png",
+        "The same tree: YDF",
+        "guide/seeing.md",
+        "docs/scripts/same_tree.py",
+    ),
+    Picture(
+        "same-tree-partykit.png",
+        "The same tree: partykit",
+        "guide/seeing.md",
+        "docs/scripts/same_tree.py",
+    ),
+)
+
+
+def pages() -> dict[str, str]:
+    """The gallery."""
+    figures = "\n".join(map(figure, PICTURES))
+    return {
+        "gallery.md": "# Gallery\n\nEvery picture is made by a script of the repository, "
+        "named below it; a click leads to the page that explains it.\n\n"
+        f'<div class="gallery" markdown>\n{figures}\n</div>\n'
+    }
+
+
+def figure(picture: Picture) -> str:
+    """One picture as HTML around markdown links, which mkdocs checks."""
+    title = html.escape(picture.title)
+    return (
+        f'<figure markdown="span">\n[![{title}](img/{picture.file})]({picture.page})\n'
+        f"<figcaption>{title}<br><code>{html.escape(picture.script)}</code></figcaption>\n</figure>"
+    )

@@ -1,0 +1,128 @@
+"""Dates, times of day, instants and durations: days as numbers, and back.
+
+A feature of moments is continuous: days since 1970-01-01, since midnight, or of duration. Its
+``Feature.time`` says which of these, and ``Feature.zone`` names the time zone of instants, whose
+numbers are in UTC. Both decide how a number is written, and what may come at prediction.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.data.schema import Feature, Time
+from treewright.errors import DataError
+
+if TYPE_CHECKING:
+    from treewright.data.columns import Column
+
+__all__ = ["as_moments", "check_moments", "moment_text", "time_of"]
+
+_HELD: dict[Time, str] = {
+    "": "numbers",
+    "date": "dates",
+    "datetime": "dates and times",
+    "time": "times of day",
+    "duration": "durations",
+}
+_MICROSECONDS_PER_DAY = 86_400_000_000
+
+
+def time_of(kind: Any) -> tuple[Time, str]:
+    """What an Arrow type of moments holds, and its time zone ("" for none)."""
+    import pyarrow as pa
+
+    if pa.types.is_date(kind):
+        return "date", ""
+    if pa.types.is_timestamp(kind):
+        return "datetime", kind.tz or ""
+    return ("time" if pa.types.is_time(kind) else "duration"), ""
+
+
+def check_moments(column: Column, feature: Feature) -> None:
+    """Raise if the column holds moments where training had numbers, or the other way round."""
+    if column.nature == "date":
+        time, zone = time_of(column.data.type)
+        is_known = column.data.null_count < len(column.data)
+    elif column.nature == "number" and feature.time:
+        time, zone = "", ""
+        is_known = not _only_gaps(column.data)
+    else:
+        return
+    if not is_known or _agree(time, zone, feature):
+        return
+    held, meant = _HELD[time], _HELD[feature.time]
+    if held == meant or (zone and feature.time) or (feature.zone and time):
+        held, meant = (f"{'with' if z else 'without'} a time zone" for z in (zone, feature.zone))
+        raise DataError(
+            f"Column {feature.name!r} must hold dates and times {meant}, as in training, but holds "
+            f"some {held}; convert it, for example with pandas' tz_localize or tz_convert."
+        )
+    raise DataError(
+        f"Column {feature.name!r} must hold {meant}, as in training, but holds {held}; "
+        "convert it to what training had."
+    )
+
+
+def _agree(time: Time, zone: str, feature: Feature) -> bool:
+    """Whether numbers made of the one and the other mean the same."""
+    days = ("date", "datetime")
+    same = time == feature.time or (time in days and feature.time in days)
+    return same and bool(zone) == bool(feature.zone)
+
+
+def _only_gaps(numbers: Any) -> bool:
+    if isinstance(numbers, np.ndarray):
+        return numbers.dtype.kind == "f" and bool(np.isnan(numbers).all())
+    return bool(numbers.null_count == len(numbers))
+
+
+def as_moments(days: NDArray[np.floating[Any]], feature: Feature) -> Any:
+    """Numbers of a feature of moments as an Arrow array of them; NaN becomes a gap.
+
+    Examples
+    --------
+    >>> as_moments(np.array([0.5, np.nan]), Feature("at", "continuous", time="time")).to_pylist()
+    [datetime.time(12, 0), None]
+    """
+    import pyarrow as pa
+
+    known = np.isfinite(days)
+    ticks = np.rint(np.where(known, days, 0) * _MICROSECONDS_PER_DAY)
+    ticks = np.clip(ticks, -(2.0**62), 2.0**62)
+    if feature.time == "time":
+        ticks = np.clip(ticks, 0, _MICROSECONDS_PER_DAY - 1)
+    types = {
+        "date": pa.timestamp("us"),  # a cut may lie within a day
+        "datetime": pa.timestamp("us", feature.zone or None),
+        "time": pa.time64("us"),
+        "duration": pa.duration("us"),
+    }
+    return pa.array(ticks.astype(np.int64), mask=~known).cast(types[feature.time])
+
+
+def moment_text(days: float, feature: Feature) -> str:
+    """A number of a feature of moments as people write it.
+
+    Examples
+    --------
+    >>> moment_text(19754.0, Feature("when", "continuous", time="date"))
+    '2024-02-01'
+    >>> moment_text(19753.5, Feature("when", "continuous", time="datetime", zone="Europe/Berlin"))
+    '2024-01-31 13:00+01:00'
+    """
+    try:
+        value = as_moments(np.array([days]), feature)[0].as_py()
+    except (ArithmeticError, ValueError):  # before the year 1, or after 9999
+        return f"day {days:g}"
+    if feature.time == "duration":
+        return str(value)
+    is_local = feature.time == "date" or (feature.time == "datetime" and not feature.zone)
+    if is_local and value.time() == datetime.time():
+        return str(value.date().isoformat())
+    seconds = value.microsecond or value.second
+    how = {"timespec": "auto" if seconds else "minutes"}
+    return str(value.isoformat(**how) if feature.time == "time" else value.isoformat(" ", **how))

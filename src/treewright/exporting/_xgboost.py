@@ -1,0 +1,283 @@
+"""XGBoost: its JSON or UBJSON file, or a model of its Python package, as a booster of ours."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treewright.data.schema import Feature
+from treewright.errors import ModelFileError, ParameterError
+from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged, single_break
+
+__all__ = ["from_xgboost", "read_ubjson"]
+
+LOSSES = {
+    "reg:squarederror": ("squared_error", "same"),
+    "reg:absoluteerror": ("squared_error", "same"),
+    "reg:quantileerror": ("squared_error", "same"),
+    "reg:pseudohubererror": ("squared_error", "same"),
+    "count:poisson": ("poisson", "log"),
+    "reg:gamma": ("gamma", "log"),
+    "reg:tweedie": ("tweedie", "log"),
+    "binary:logistic": ("log_loss", "logit"),
+    "reg:logistic": ("log_loss", "logit"),
+    "multi:softprob": ("log_loss", "same"),
+    "multi:softmax": ("log_loss", "same"),
+}
+"""Objectives: the loss of ours that makes the same of a score, and from base score to start."""
+
+
+def from_xgboost(model: Any, *, classes: Any = None) -> Any:
+    """An XGBoost model as a gradient booster of treewright.
+
+    Parameters
+    ----------
+    model : path, Booster, XGBClassifier or XGBRegressor
+        A file that XGBoost saved (``.json`` or ``.ubj``), or a fitted model.
+    classes : array-like, default=None
+        Names of the classes, which the file does not hold; None for 0, 1, ….
+
+    Returns
+    -------
+    model : GradientBoostingClassifier or GradientBoostingRegressor
+        Fitted; its trees can be read, explained and exported as any of ours.
+
+    Examples
+    --------
+    >>> import treewright
+    >>> from xgboost import XGBRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> theirs = XGBRegressor(n_estimators=5, max_depth=3).fit(X, y)
+    >>> ours = treewright.from_xgboost(theirs)
+    >>> bool(abs(ours.predict(X) / theirs.predict(X) - 1).max() < 1e-6)
+    True
+    >>> ours.size()
+    '5 rounds, 5 trees, 8 leaves on average'
+    """
+    if classes is None:
+        classes = getattr(model, "classes_", None)
+    data = _bytes(model)
+    with damaged("The XGBoost model"):
+        is_json = data.lstrip()[:2].startswith(b"{") and b'"learner"' in data[:200]
+        return booster(_read(json.loads(data) if is_json else read_ubjson(data)), classes)
+
+
+def _bytes(model: Any) -> bytes:
+    if hasattr(model, "get_booster"):
+        model = model.get_booster()
+    if hasattr(model, "save_raw"):
+        return bytes(model.save_raw("json"))
+    try:
+        return Path(model).read_bytes()
+    except (OSError, TypeError) as error:
+        raise ParameterError(
+            f"from_xgboost takes a model or the path of its file, got {model!r:.80}: {error}."
+        ) from None
+
+
+def _read(data: Any) -> Boosted:
+    learner = data["learner"]
+    objective = learner["objective"]["name"]
+    if objective not in LOSSES:
+        raise ParameterError(
+            f"from_xgboost reads models of {', '.join(LOSSES)}, got {objective!r}."
+        )
+    loss, link = LOSSES[objective]
+    gradient = learner["gradient_booster"]
+    weights = None
+    if gradient["name"] == "dart":
+        weights = gradient["weight_drop"]
+        gradient = gradient["gbtree"]
+    elif gradient["name"] != "gbtree":
+        raise ParameterError(f"from_xgboost reads boosted trees, got {gradient['name']!r}.")
+    about = learner["learner_model_param"]
+    n_columns = max(1, int(about["num_class"]))
+    features = _features(learner, gradient["model"], int(about["num_feature"]))
+    columns: list[list[list[ForeignNode]]] = [[] for _ in range(n_columns)]
+    for k, (tree, column) in enumerate(
+        zip(gradient["model"]["trees"], gradient["model"]["tree_info"], strict=True)
+    ):
+        nodes = _tree(tree)
+        for node in nodes:
+            node.value = [node.value[0] * (1.0 if weights is None else weights[k])]
+        columns[column].append(nodes)
+    base = about["base_score"]
+    bases = json.loads(base) if base.startswith("[") else [float(base)]
+    links: dict[str, Callable[[float], float]] = {
+        "same": float,
+        "log": math.log,
+        "logit": lambda p: math.log(p / (1 - p)),
+    }
+    start = [links[link](float(b)) for b in (bases * n_columns)[:n_columns]]
+    classes = list(range(max(2, n_columns))) if loss == "log_loss" else []
+    return Boosted(features, columns, loss, start, classes, named=bool(learner["feature_names"]))
+
+
+def _features(learner: Any, model: Any, n: int) -> tuple[Feature, ...]:
+    names = learner.get("feature_names") or [f"x{i}" for i in range(n)]
+    kinds = learner.get("feature_types") or ["float"] * n
+    most = [-1] * n
+    for tree in model["trees"]:
+        most_of_tree = max(tree["categories"], default=-1)
+        for node in tree["categories_nodes"]:
+            feature = tree["split_indices"][node]
+            most[feature] = max(most[feature], most_of_tree)
+    categories = {}
+    stored = model.get("cats", {})
+    for i in range(n):
+        if kinds[i] == "c":
+            categories[i] = tuple(range(most[i] + 1))
+    if stored.get("enc") and any(kinds[i] == "c" for i in range(n)):
+        categories |= _named_categories(stored, kinds)
+    return tuple(
+        Feature(name, "nominal", categories[i]) if i in categories else Feature(name, "continuous")
+        for i, name in enumerate(names)
+    )
+
+
+def _named_categories(stored: Any, kinds: list[str]) -> dict[int, tuple[Any, ...]]:
+    """Categories of frames, which newer files hold."""
+    found = {}
+    for i, encoded in enumerate(stored["enc"]):
+        values = encoded.get("values") or []
+        if kinds[i] != "c" or not len(values):
+            continue
+        if "offsets" in encoded:
+            data, ends = bytes(v % 256 for v in values), encoded["offsets"]
+            values = [data[a:b].decode(errors="replace") for a, b in pairwise(ends)]
+        found[i] = tuple(values)
+    return found
+
+
+def _tree(tree: Any) -> list[ForeignNode]:
+    held = {}
+    segments = zip(
+        tree["categories_nodes"],
+        tree["categories_segments"],
+        tree["categories_sizes"],
+        strict=True,
+    )
+    for node, begin, size in segments:
+        held[node] = tree["categories"][begin : begin + size]
+    nodes = []
+    for i, left in enumerate(tree["left_children"]):
+        cover = float(tree["sum_hessian"][i])
+        if left < 0:
+            nodes.append(
+                ForeignNode([float(tree["split_conditions"][i])], n_samples=cover, weight=cover)
+            )
+            continue
+        # JSON has the fewest digits that tell singles apart
+        single = float(np.float32(tree["split_conditions"][i]))
+        at, closed = single_break(single, closed=False)
+        node = ForeignNode(
+            [float(tree["base_weights"][i])],
+            int(left),
+            int(tree["right_children"][i]),
+            int(tree["split_indices"][i]),
+            at,
+            closed,
+            gap=int(not tree["default_left"][i]),
+            n_samples=cover,
+            weight=cover,
+            gain=max(float(tree["loss_changes"][i]), 0.0),
+        )
+        if i in held:
+            node.to_right = held[i]
+        nodes.append(node)
+    return nodes
+
+
+# UBJSON
+
+SIZES = {"i": "b", "U": "B", "I": ">h", "l": ">i", "L": ">q", "d": ">f", "D": ">d"}
+
+
+def read_ubjson(data: bytes) -> Any:
+    """The value in UBJSON bytes (draft 12, with typed arrays).
+
+    Examples
+    --------
+    >>> read_ubjson(b"{U\\x01aU\\x05}")
+    {'a': 5}
+    """
+    reader = _Ubjson(data)
+    return reader.value(reader.take(1))
+
+
+class _Ubjson:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, n: int) -> bytes:
+        if n < 0 or self.at + n > len(self.data):
+            raise ModelFileError("The XGBoost model ends in the middle; save it again.")
+        self.at += n
+        return self.data[self.at - n : self.at]
+
+    def value(self, mark: bytes, depth: int = 0) -> Any:
+        if depth > 100:
+            raise ModelFileError("The XGBoost model is nested too deeply; save it again.")
+        kind = mark.decode("latin-1")
+        if kind in SIZES:
+            form = SIZES[kind]
+            return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+        if kind in "ZTF":
+            return {"Z": None, "T": True, "F": False}[kind]
+        if kind == "S":
+            return self.take(self.length()).decode()
+        if kind == "C":
+            return self.take(1).decode("latin-1")
+        if kind == "[":
+            return self.array(depth)
+        if kind == "{":
+            return self.object(depth)
+        raise ModelFileError(f"The XGBoost model has an unknown mark {kind!r}; save it again.")
+
+    def length(self) -> int:
+        return int(self.value(self.take(1)))
+
+    def head(self) -> tuple[bytes | None, int | None]:
+        kind = count = None
+        if self.data[self.at : self.at + 1] == b"$":
+            self.at += 1
+            kind = self.take(1)
+        if self.data[self.at : self.at + 1] == b"#":
+            self.at += 1
+            count = self.length()
+        return kind, count
+
+    def array(self, depth: int) -> list[Any]:
+        kind, count = self.head()
+        if kind is not None and count is not None and kind.decode("latin-1") in SIZES:
+            form = SIZES[kind.decode("latin-1")]
+            size = struct.calcsize(form)
+            return list(struct.unpack(f">{count}{form[-1]}", self.take(count * size)))
+        found: list[Any] = []
+        while count is None or len(found) < count:
+            mark = kind or self.take(1)
+            if count is None and mark == b"]":
+                break
+            found.append(self.value(mark, depth + 1))
+        return found
+
+    def object(self, depth: int) -> dict[str, Any]:
+        kind, count = self.head()
+        found: dict[str, Any] = {}
+        n = 0
+        while count is None or n < count:
+            if count is None and self.data[self.at : self.at + 1] == b"}":
+                self.at += 1
+                break
+            name = self.take(self.length()).decode()
+            found[name] = self.value(kind or self.take(1), depth + 1)
+            n += 1
+        return found

@@ -1,0 +1,1 @@
+"""Parts of Hoeffding trees: the stream behind an estimator, and the tree that it is."""

@@ -1,0 +1,1 @@
+"""Pages for people: the interactive tree and the report, each one HTML file without network."""

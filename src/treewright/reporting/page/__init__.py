@@ -1,0 +1,1 @@
+"""The script and style of pages: small modules, put together into one."""

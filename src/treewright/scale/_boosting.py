@@ -1,0 +1,366 @@
+"""Gradient boosting on a source: the same model as in memory, from blocks of rows.
+
+``fit`` is: look at the target, set rows aside, look at the features, bin blocks, do the rounds.
+What needs more than sums of the rows of a leaf (medians, a scorer, the user's own loss) is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treewright.data.schema import Schema, Target
+from treewright.data.sources import Source
+from treewright.data.table import Table
+from treewright.ensembles.boosting.base import Plan
+from treewright.ensembles.boosting.material import Material
+from treewright.ensembles.boosting.statistics import many_categories
+from treewright.ensembles.boosting.stopping import is_on, rows_aside
+from treewright.ensembles.boosting.tasks import Aim
+from treewright.errors import DataError, ParameterError
+from treewright.estimator.costs import class_weights
+from treewright.estimator.parameters import check_parameters
+from treewright.estimator.progress import reported
+from treewright.estimator.training import drawn_seed, threads
+from treewright.kernels.blocks import make_planner
+from treewright.kernels.boosting import MOST_ROWS
+from treewright.scale._engine import Engine, firsts, make_engine, survey_features
+from treewright.scale._memory import make_budget
+from treewright.scale._rounds import BlockRun, Pool
+from treewright.scale._share import Fitting, Placed
+from treewright.scale._survey import (
+    Reading,
+    TargetPart,
+    aside_windows,
+    bin_maps_of,
+    draw_aside,
+    look_at_target,
+    merge_targets,
+    settle_aside,
+)
+
+__all__ = ["fit_source"]
+
+Floats = NDArray[np.float64]
+SUMS_ONLY = (
+    "squared_error",
+    "poisson",
+    "gamma",
+    "tweedie",
+    "logistic",
+    "multinomial",
+    "exponential",
+)
+"""Losses whose leaves need nothing but sums."""
+
+
+def fit_source(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    target: Any,
+    eval_set: Any = None,
+    memory_limit: Any = None,
+    temp_dir: Any = None,
+    client: Any = None,
+    drops_gaps: bool = False,
+) -> Any:
+    """Fit a gradient booster on a source; see :meth:`Boosting.fit`."""
+    _check(estimator, y, sample_weight, target, eval_set)
+    check_parameters(estimator)
+    engine = make_engine(X, client)
+    try:
+        with reported(estimator, X, y, sample_weight, n_parts=1) as progress:
+            plan, run = _prepare(
+                estimator, engine, X, target, eval_set, memory_limit, temp_dir, progress, drops_gaps
+            )
+            interrupt = run.run(estimator._patience(plan.aim, plan.aside))
+            estimator._store(plan, run)
+            estimator.block_run_ = {
+                "n_rows": estimator._n_rows,
+                "n_bytes": run.pool.n_bytes,
+                "n_lost": run.n_lost,
+            }
+            if interrupt is not None:
+                raise interrupt
+    finally:
+        engine.close()
+    estimator._name_target(target)
+    return estimator
+
+
+def _check(estimator: Any, y: Any, sample_weight: Any, target: Any, eval_set: Any) -> None:
+    """Refuse what blocks cannot do, one sentence each."""
+    if not isinstance(target, str):
+        raise ParameterError(
+            "target must name the column to predict where X is a file, a folder or a Dask "
+            f"collection, got {target!r}; pass target='name'."
+        )
+    given = {
+        "y": (y is not None, "the target is a column of the source, named by target="),
+        "sample_weight": (sample_weight is not None, "blocks weigh all rows alike"),
+        "tree_method": (estimator.tree_method == "exact", "blocks are binned"),
+        "sampling": (
+            estimator.subsample < 1 and estimator.sampling != "uniform",
+            "blocks draw rows uniformly",
+        ),
+        "dropout": (estimator.dropout > 0, "blocks keep no earlier trees apart"),
+        "warm_start": (estimator.warm_start, "a fit on blocks begins anew"),
+        "snapshot": (estimator.snapshot is not None, "a fit on blocks begins anew"),
+        "init": (not isinstance(estimator.init, str), "blocks begin with a constant"),
+        "scoring": (estimator.scoring != "loss", "blocks judge rounds by the loss"),
+        "eval_set": (isinstance(eval_set, tuple | list), "rows that judge are a source too"),
+    }
+    for name, (is_given, why) in given.items():
+        if is_given:
+            raise ParameterError(
+                f"{name} must be left out where X is read in blocks: {why}; leave it out, or read "
+                "the data into memory."
+            )
+
+
+def _check_loss(aim: Aim) -> None:
+    if aim.name not in SUMS_ONLY:
+        name = "a function" if aim.own is not None else repr(aim.name)
+        raise ParameterError(
+            "loss must be one whose leaves need only sums where X is read in blocks "
+            f"({', '.join(SUMS_ONLY[:4])}, log_loss, exponential), got {name}; choose one of "
+            "these, or read the data into memory."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Which rows are learned from: where pieces begin, what is set aside, and who judges."""
+
+    placed: list[Placed]
+    counts: NDArray[Any]
+    aside: Any
+    judged: Source | None
+
+    @property
+    def n_learned(self) -> int:
+        return int(self.counts.sum())
+
+
+def _prepare(
+    estimator: Any,
+    engine: Engine,
+    X: Any,
+    target: str,
+    eval_set: Any,
+    memory_limit: Any,
+    temp_dir: Any,
+    progress: Any,
+    drops_gaps: bool,
+) -> tuple[Plan, BlockRun]:
+    """Look at the target, then at the features, then lay out the blocks."""
+    source = engine.source(X)
+    source.require(target)
+    n_threads, n_features = threads(estimator.n_jobs), len(source.names) - 1
+    if n_features < 1:
+        raise DataError(f"There must be columns beside the target {target!r}, got none; add some.")
+    n_places = n_features * (estimator.max_bins + 1)
+    budget = make_budget(memory_limit, source.row_bytes, n_features, n_places, n_threads)
+    reading = Reading(
+        target,
+        hasattr(estimator, "predict_proba"),
+        budget.rows,
+        estimator.categorical_features,
+        estimator.ordinal_features,
+        drops_gaps,
+    )
+    parts = engine.each(look_at_target, [(piece,) for piece in source.pieces], reading)
+    found = merge_targets(parts)
+    aim = _aim(estimator, target, found)
+    _check_loss(aim)
+    seed = drawn_seed(estimator.random_state)
+    rows = _set_aside(estimator, engine, source, reading, parts, found, eval_set, seed)
+    schema, features, most = survey_features(
+        engine, reading, found, rows.placed, rows.n_learned, rows.aside, estimator.max_bins
+    )
+    _check_categories(estimator, schema)
+    maps = bin_maps_of(features, estimator.max_bins)
+    learn = _learned(schema, target, found, rows.n_learned)
+    is_judged = rows.aside is not None or rows.judged is not None
+    start = np.zeros((1, aim.n_columns))
+    plan = Plan(
+        aim, seed, found.n_rows, learn, learn if is_judged else None, None, start, None, None
+    )
+    rounds = estimator._rounds(plan, progress)
+    params = {
+        **rounds.growth,
+        "loss": aim.name,
+        "n_columns": aim.n_columns,
+        "loss_number": aim.number,
+        "seed": seed,
+    }
+    factors = _factors(estimator, found)
+    most_factor = 0.0 if factors is None else float(factors.max())
+    planner = make_planner(maps, params, rows.n_learned, most_factor)
+    fitting = Fitting(
+        reading,
+        schema,
+        maps,
+        found.values,
+        rows.aside,
+        params,
+        factors,
+        planner.offsets(),
+        planner.width(),
+        planner.sum_bytes(),
+        rows.n_learned,
+        n_threads,
+        budget.resident,
+        None if temp_dir is None else str(temp_dir),
+    )
+    pieces = () if rows.judged is None else rows.judged.pieces
+    pool = engine.pool(fitting, [*rows.placed, *(Placed(p, 0, 0, judges=True) for p in pieces)])
+    if estimator.init == "prior":
+        start = _start(aim, pool, rows.counts, factors, most)[None, :]
+        plan = replace(plan, start=start)
+    return plan, BlockRun(pool, planner, aim, rounds, schema, plan.start[0])
+
+
+def _set_aside(
+    estimator: Any,
+    engine: Engine,
+    source: Source,
+    reading: Reading,
+    parts: Sequence[TargetPart],
+    found: TargetPart,
+    eval_set: Any,
+    seed: int,
+) -> _Rows:
+    """Where the rows of each piece begin, and which of them judge instead of being learned."""
+    begins = firsts([part.n_rows for part in parts])
+    placed = [
+        Placed(piece, first, first) for piece, first in zip(source.pieces, begins, strict=True)
+    ]
+    counts = found.counts if found.counts is not None else np.array([found.n_rows])
+    aside, judged = None, None
+    if eval_set is not None:
+        judged = engine.source(eval_set)
+        judged.require(reading.target, "target")
+    elif is_on(estimator.early_stopping, found.n_rows, False):
+        wanted = rows_aside(counts, estimator.validation_fraction)
+        window = aside_windows(counts, wanted)
+        pieces = _with([(piece,) for piece in source.pieces], begins)
+        drawn = engine.each(draw_aside, pieces, reading, found.values, window, seed)
+        aside, taken = settle_aside(drawn, wanted, seed)
+        learned = [part.n_rows - int(t.sum()) for part, t in zip(parts, taken, strict=True)]
+        counts = counts - sum(taken)
+        placed = [
+            replace(each, first_learned=first)
+            for each, first in zip(placed, firsts(learned), strict=True)
+        ]
+    rows = _Rows(placed, counts, aside, judged)
+    if rows.n_learned > MOST_ROWS:
+        raise DataError(
+            f"Blocks must have at most {MOST_ROWS} rows to learn from, beyond which sums of 64 "
+            f"bits may overflow, got {rows.n_learned}; learn from some of the files."
+        )
+    return rows
+
+
+def _check_categories(estimator: Any, schema: Schema) -> None:
+    """Refuse columns that would be read as target statistics."""
+    for k in many_categories(schema, estimator.max_categories):
+        raise ParameterError(
+            f"max_categories must be None where X is read in blocks and column "
+            f"{schema.names[k]!r} has {len(schema.features[k].categories)} categories, got "
+            f"{estimator.max_categories}: target statistics follow an order of all rows; set it to "
+            "None, or read the data into memory."
+        )
+
+
+def _aim(estimator: Any, target: str, found: TargetPart) -> Aim:
+    """The loss, checked against what is known of the target."""
+    ends = found.values if found.values is not None else np.array([found.low, found.high])
+    classes = found.values
+    y = np.arange(len(ends)) if classes is not None else ends
+    about = Target(target, () if classes is None else tuple(classes.tolist()))
+    table = Table(Schema((), True), 0, np.zeros(0, np.bool_), ())
+    aim: Aim = estimator._make_aim(Material(None, None, table, y, None, None, None, about, classes))
+    return aim
+
+
+def _learned(schema: Schema, target: str, found: TargetPart, n_rows: int) -> Material:
+    """What a fit keeps of its rows: how many, and what their columns are."""
+    classes = found.values
+    about = Target(target, () if classes is None else tuple(classes.tolist()))
+    table = Table(schema, n_rows, np.zeros(len(schema), np.bool_), ())
+    return Material(None, None, table, np.empty(0), None, None, None, about, classes)
+
+
+def _factors(estimator: Any, found: TargetPart) -> Floats | None:
+    """Weights of the classes, from all rows."""
+    weight = getattr(estimator, "class_weight", None)
+    if weight is None or found.values is None or found.counts is None:
+        return None
+    return np.asarray(
+        class_weights(weight, found.values.tolist(), found.counts.astype(np.float64)), np.float64
+    )
+
+
+def _with(pieces: Sequence[tuple[Any, ...]], firsts: Sequence[int]) -> list[tuple[Any, ...]]:
+    return [(*piece, first) for piece, first in zip(pieces, firsts, strict=True)]
+
+
+# -- the start ----------------------------------------------------------------------------------
+
+
+def _start(
+    aim: Aim, pool: Pool, rows: NDArray[np.int64], factors: Floats | None, most: float
+) -> Floats:
+    """The best constant score of each column, as a fit in memory finds it."""
+    if aim.is_shared:
+        share = np.array([_total(each, n) for each, n in _weights(rows, factors)])
+        log = np.log(share / share.sum())
+        return np.asarray(log - log.mean())
+    if aim.name in ("logistic", "exponential"):
+        pairs = _weights(rows, factors)
+        if factors is None:
+            mean = _total(1.0, int(rows[1])) / int(rows.sum())
+        else:
+            mean = _sum_of([(0.0, pairs[0][1]), pairs[1]]) / _sum_of(pairs)
+        odds = float(np.log(mean / (1 - mean)))
+        return np.array([odds if aim.name == "logistic" else odds / 2])
+    n = int(rows.sum())
+    if most == 0:
+        mean = 0.0
+    else:
+        unit = _unit(most, n)
+        mean = float(sum(part[0] for part in pool.call("sum_targets", unit))) * unit / n
+    return np.array([mean if aim.name == "squared_error" else float(np.log(mean))])
+
+
+def _weights(rows: NDArray[np.int64], factors: Floats | None) -> list[tuple[float, int]]:
+    """Weight and rows of each class."""
+    each = np.ones(len(rows)) if factors is None else factors
+    return [(float(w), int(n)) for w, n in zip(each, rows, strict=True)]
+
+
+def _unit(most: float, n: int) -> float:
+    """The unit in which so many numbers are summed; see ``order_free_sum``."""
+    return float(2.0 ** (math.ceil(math.log2(most)) + math.ceil(math.log2(n + 1)) - 62))
+
+
+def _sum_of(parts: Sequence[tuple[float, int]]) -> float:
+    """The order-free sum of numbers that come so often."""
+    most = max((abs(value) for value, n in parts if n), default=0.0)
+    if most == 0:
+        return 0.0
+    unit = _unit(most, sum(n for _, n in parts))
+    return float(sum(int(np.rint(value / unit)) * n for value, n in parts)) * unit
+
+
+def _total(value: float, n: int) -> float:
+    return _sum_of([(value, n)])

@@ -1,0 +1,269 @@
+"""Fits on a cluster of dask.distributed: blocks stay on workers, histograms and splits travel.
+
+Partitions of a Dask data frame are computed once and stay where they are; files are read by the
+workers themselves. A worker holds one share of the blocks as an actor, which the driver asks
+directly. When a worker is lost, its pieces are binned again by the others, the trees grown so far
+are added to their scores, and the round is done again: the model is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treewright.data.sources import Source, is_path, open_source
+from treewright.data.sources.memory import FramePiece
+from treewright.errors import DataError, ParameterError
+from treewright.scale._rounds import LostShareError
+from treewright.scale._share import Placed
+
+__all__ = ["DaskEngine", "DaskPool", "predict_lazily"]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """A partition of a collection, where it is."""
+
+    future: Any
+    n_rows: int
+
+    def read(self, columns: Any, most: int) -> Any:
+        """Partitions are read by workers alone."""
+        raise NotImplementedError
+
+
+def _given(data: Any, piece: Any) -> Any:
+    """The piece on the worker that has its data."""
+    return piece if data is None else FramePiece(data, len(data))
+
+
+def _run(function: Callable[..., Any], data: Any, piece: Any, own: Any, rest: Any) -> Any:
+    return function(_given(data, piece), *own, *rest)
+
+
+class WorkerShare:
+    """A share on a worker, asked by the names of its methods."""
+
+    def __init__(self, fitting: Any, placed: Sequence[Placed], *datas: Any) -> None:
+        pairs = zip(placed, datas, strict=True)
+        self.share = fitting.make([replace(p, piece=_given(d, p.piece)) for p, d in pairs])
+
+    def ask(self, method: str, *args: Any) -> Any:
+        """What the share answers."""
+        return getattr(self.share, method)(*args)
+
+    def address(self) -> str:
+        """Where the share is."""
+        from distributed import get_worker
+
+        return str(get_worker().address)
+
+
+class DaskEngine:
+    """Does what is asked of pieces on the workers of a cluster."""
+
+    def __init__(self, client: Any = None) -> None:
+        try:
+            from distributed import default_client
+        except ImportError:
+            raise ParameterError(
+                "client and collections of Dask need dask.distributed, which is not installed; "
+                "pip install 'treewright[dask]'."
+            ) from None
+        try:
+            self.client = client or default_client()
+        except ValueError:
+            raise ParameterError(
+                "A collection of Dask needs a cluster, but there is no client; make one with "
+                "dask.distributed.Client(), or pass client=."
+            ) from None
+        _check_workers(self.client)
+        self._pool: DaskPool | None = None
+
+    def source(self, X: Any) -> Source:
+        """The source that X names; partitions of a collection are computed, and stay."""
+        if is_path(X):
+            return open_source(X)
+        if not hasattr(X, "to_delayed") or not hasattr(X, "columns"):
+            raise DataError(
+                "X must be a Dask data frame, a file or a folder where a cluster fits, got "
+                f"{type(X).__name__}; make one with dask.dataframe."
+            )
+        futures = self.client.compute(X.to_delayed())
+        sizes = self.client.gather(self.client.map(len, futures, pure=False))
+        pieces = tuple(Partition(f, n) for f, n in zip(futures, sizes, strict=True) if n)
+        if not pieces:
+            raise DataError("X must have rows, but all partitions are empty; check it.")
+        names = tuple(str(name) for name in X.columns)
+        return Source(names, pieces, row_bytes=8 * len(names))
+
+    def each(self, function: Callable[..., Any], pieces: Sequence[Any], *rest: Any) -> list[Any]:
+        """``function(piece, *own, *rest)`` of every piece, on the workers."""
+        futures = [
+            self.client.submit(_run, function, *_split(piece), own, rest, pure=False)
+            for piece, *own in pieces
+        ]
+        return list(self.client.gather(futures))
+
+    def pool(self, fitting: Any, placed: Sequence[Placed]) -> DaskPool:
+        """The shares of the fit, one on each worker."""
+        self._pool = DaskPool(self.client, fitting, placed)
+        return self._pool
+
+    def close(self) -> None:
+        """Let the shares go."""
+        if self._pool is not None:
+            self._pool.close()
+
+
+def _split(piece: Any) -> tuple[Any, Any]:
+    """Data and piece, one of them None."""
+    return (piece.future, None) if isinstance(piece, Partition) else (None, piece)
+
+
+def _check_workers(client: Any) -> None:
+    """Refuse workers without this version of treewright."""
+    import treewright
+
+    # by value: a worker without treewright could not find a function of ours
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(
+        "def look():\n"
+        "    try:\n"
+        "        import treewright\n"
+        "    except ImportError:\n"
+        "        return None\n"
+        "    return treewright.__version__\n",
+        space,
+    )
+    found = client.run(space["look"])
+    if not found:
+        raise ParameterError("The cluster must have workers, but has none; start some.")
+    for address, version in found.items():
+        if version != treewright.__version__:
+            has = "none" if version is None else version
+            raise ParameterError(
+                f"Workers must have treewright {treewright.__version__}, but {address} has {has}; "
+                "install it there."
+            )
+
+
+class DaskPool:
+    """Shares on workers."""
+
+    nodes_at_once = 16
+
+    def __init__(self, client: Any, fitting: Any, placed: Sequence[Placed]) -> None:
+        self.client, self.fitting = client, fitting
+        self.n_bytes = 0
+        self.shares: list[tuple[str, list[Placed], Any, Any]] = []
+        self._make(placed)
+
+    def _workers(self) -> list[str]:
+        return list(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def _make(self, placed: Sequence[Placed]) -> None:
+        """Shares of these pieces, each where most of its data are, none much larger than others."""
+        workers = self._workers()
+        if not workers:
+            raise DataError("The cluster must have workers, but all are gone; start some.")
+        held = {p.piece.future.key for p in placed if isinstance(p.piece, Partition)}
+        where = self.client.who_has() if held else {}
+        groups: dict[str, list[Placed]] = {worker: [] for worker in workers}
+        rows = dict.fromkeys(workers, 0)
+        for each in placed:
+            own = []
+            if isinstance(each.piece, Partition):
+                own = [w for w in where.get(each.piece.future.key, ()) if w in rows]
+            worker = min(own or workers, key=lambda w: rows[w])
+            groups[worker].append(each)
+            rows[worker] += each.piece.n_rows
+        made = []
+        for worker, pieces in groups.items():
+            if not pieces:
+                continue
+            datas = [_split(p.piece)[0] for p in pieces]
+            elsewhere: Any = None
+            plain = [
+                replace(p, piece=elsewhere) if isinstance(p.piece, Partition) else p for p in pieces
+            ]
+            future = self.client.submit(
+                WorkerShare, self.fitting, plain, *datas, actor=True, workers=[worker], pure=False
+            )
+            made.append((worker, pieces, future))
+        self.shares += [(worker, pieces, f, f.result()) for worker, pieces, f in made]
+
+    def call(self, method: str, *args: Any) -> list[Any]:
+        """What each share answers."""
+        try:
+            asked = [actor.ask(method, *args) for _, _, _, actor in self.shares]
+            answers = [each.result() for each in asked]
+        except (OSError, ValueError, RuntimeError) as error:
+            self._replace_lost(error)
+            raise LostShareError from error
+        self.n_bytes += len(self.shares) * _size(args) + _size(answers)
+        return answers
+
+    def _replace_lost(self, error: Exception) -> None:
+        """Make the shares of workers that are gone anew; any other error is no loss."""
+        alive = set(self._workers())
+        lost = [share for share in self.shares if share[0] not in alive]
+        if not lost:
+            raise error
+        self.shares = [share for share in self.shares if share[0] in alive]
+        self._make([piece for share in lost for piece in share[1]])
+
+    def close(self) -> None:
+        """Let the shares go."""
+        self.shares = []
+
+
+def _size(value: Any) -> int:
+    """Bytes of the arrays in a message."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, dict):
+        return sum(_size(each) for each in value.values())
+    if isinstance(value, list | tuple):
+        return sum(_size(each) for each in value)
+    return 8
+
+
+# -- prediction ---------------------------------------------------------------------------------
+
+
+def _predict_part(frame: Any, model: Any, method: str) -> Any:
+    import pandas as pd
+
+    found = getattr(model, method)(frame)
+    if found.ndim == 1:
+        return pd.Series(found, index=frame.index, name="prediction")
+    names = model.classes_.tolist() if hasattr(model, "classes_") else None
+    return pd.DataFrame(found, index=frame.index, columns=names)
+
+
+def predict_lazily(model: Any, X: Any, method: str) -> Any:
+    """A lazy collection of the predictions of a Dask data frame.
+
+    Parameters
+    ----------
+    model
+        A fitted estimator.
+    X
+        A Dask data frame; a target among its columns is left out.
+    method
+        ``"predict"`` or ``"predict_proba"``.
+    """
+    import pandas as pd
+
+    names = list(model.feature_names_in_)
+    X = X[names]
+    if method == "predict":
+        kind = model.classes_.dtype if hasattr(model, "classes_") else np.float64
+        meta: Any = pd.Series([], dtype=kind, name="prediction")
+    else:
+        meta = pd.DataFrame({label: np.empty(0) for label in model.classes_.tolist()})
+    return X.map_partitions(_predict_part, model, method, meta=meta)

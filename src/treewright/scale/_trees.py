@@ -1,0 +1,370 @@
+"""CART and random forests on a source: trees from tables of blocks.
+
+``fit`` is: look at the target, look at the features, bin blocks, grow trees. A column of at most
+255 values is split where a fit in memory splits it; one of more values between its bins. Large
+nodes are split from tables, those of few rows are brought together and grown in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from treewright.data.schema import Schema, Target
+from treewright.data.table import Table
+from treewright.errors import DataError, ParameterError
+from treewright.estimator.costs import class_weights
+from treewright.estimator.named_pruning import is_named, prune_by_name
+from treewright.estimator.progress import reported
+from treewright.estimator.training import Training, drawn_seed, threads
+from treewright.kernels.boosting import MOST_BINS
+from treewright.kernels.tree_blocks import child_paths, row_width, tree_seed
+from treewright.scale._engine import Engine, firsts, make_engine, survey_features
+from treewright.scale._memory import Budget, make_budget
+from treewright.scale._rounds import LostShareError, Pool
+from treewright.scale._share import Placed
+from treewright.scale._survey import (
+    FeatureParts,
+    Reading,
+    TargetPart,
+    bin_maps_of,
+    look_at_target,
+    merge_targets,
+)
+from treewright.scale._tree_share import BinColumn, TargetScale, TreeFitting
+from treewright.scale._tree_store import BlockStore, Shape, added
+from treewright.tree.growing.grow import wrap_grown
+from treewright.tree.growing.levels import Units, grow_levels
+from treewright.tree.tree import Tree
+
+__all__ = ["fit_source"]
+
+MOST_NUMBER = 1e100
+"""Size of a number up to which squares and sums stay finite."""
+
+
+def fit_source(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    target: Any,
+    memory_limit: Any = None,
+    temp_dir: Any = None,
+    client: Any = None,
+    drops_gaps: bool = False,
+) -> Any:
+    """Fit a tree or a forest on a source; see :class:`treewright.estimator.blocks.ReadsBlocks`."""
+    is_forest = hasattr(estimator, "n_estimators")
+    _check(estimator, y, sample_weight, target, is_forest)
+    estimator._validate()
+    engine = make_engine(X, client)
+    try:
+        with reported(estimator, X, y, sample_weight, n_parts=1) as progress:
+            work = _prepare(estimator, engine, X, target, memory_limit, temp_dir, drops_gaps)
+            interrupt = (_fit_forest if is_forest else _fit_tree)(estimator, work, progress)
+            estimator.block_run_ = {
+                "n_rows": work.training.n_rows,
+                "n_bytes": work.pool.n_bytes,
+                "n_lost": work.n_lost,
+            }
+            if interrupt is not None:
+                raise interrupt
+    finally:
+        engine.close()
+    return estimator
+
+
+def _check(estimator: Any, y: Any, sample_weight: Any, target: Any, is_forest: bool) -> None:
+    """Refuse what blocks cannot do, one sentence each."""
+    if not isinstance(target, str):
+        raise ParameterError(
+            "target must name the column to predict where X is a file, a folder or a Dask "
+            f"collection, got {target!r}; pass target='name'."
+        )
+    own = estimator.get_params(deep=False)
+    given = {
+        "y": (y is not None, "the target is a column of the source, named by target="),
+        "sample_weight": (sample_weight is not None, "blocks weigh all rows alike"),
+        "criterion": (
+            own["criterion"] not in ("gini", "entropy", "log_loss", "squared_error"),
+            "blocks are summed for gini, entropy and squared_error",
+        ),
+        "splitter": (own.get("splitter", "best") != "best", "blocks search all cuts"),
+        "missing": (own["missing"] != "learned", "blocks learn where gaps go"),
+        "max_leaf_nodes": (own["max_leaf_nodes"] is not None, "blocks grow level by level"),
+        "monotonic_cst": (own["monotonic_cst"] is not None, "blocks know no constraints"),
+        "min_significance": (
+            own.get("min_significance") is not None,
+            "blocks do not test independence",
+        ),
+        "priors": (own.get("priors") is not None, "blocks count rows as they are"),
+        "costs": (own.get("costs") is not None, "blocks count rows as they are"),
+        "class_weight": (
+            own.get("class_weight") == "balanced_subsample",
+            "blocks weigh classes by all rows",
+        ),
+        "pruning": (
+            own.get("pruning") == "reduced_error" or "cv" in (own.get("ccp_alpha"), own.get("cp")),
+            "blocks hold no rows out",
+        ),
+        "base": (own.get("base") is not None, "blocks grow trees of CART"),
+        "oob_score": (bool(own.get("oob_score")), "blocks do not judge rows left out"),
+        "early_stopping": (bool(own.get("early_stopping")), "blocks do not judge rows left out"),
+        "warm_start": (bool(own.get("warm_start")), "a fit on blocks begins anew"),
+        "sampling": (own.get("sampling") is not None, "blocks draw rows of all classes alike"),
+        "replace": (
+            is_forest and own["bootstrap"] and not own["replace"],
+            "blocks draw with replacement",
+        ),
+        "tree_method": (own.get("tree_method") == "exact", "blocks are binned"),
+    }
+    for name, (is_given, why) in given.items():
+        if is_given:
+            raise ParameterError(
+                f"{name} must be left out where X is read in blocks: {why}; leave it out, or read "
+                "the data into memory."
+            )
+
+
+@dataclass(eq=False)
+class _Work:
+    """A fit in progress."""
+
+    shape: Shape
+    training: Training
+    units: Units
+    pool: Pool
+    seed: int
+    learner: Any
+    n_draws: int = 0
+    n_lost: int = 0
+
+    def tree(self, seed: int, progress: Any = None) -> Tree:
+        """Grow the tree with this seed; where a share is lost, it is begun again."""
+        shape = self.shape
+        path = None
+        n_features = len(shape.columns)
+        if shape.recipe.max_features and shape.recipe.max_features < n_features:
+            path = child_paths(np.array([seed], np.uint64))[:1]
+        while True:
+            try:
+                root = added(self.pool.call("begin_tree", seed, self.training.n_rows, self.n_draws))
+                store = BlockStore(self.pool, shape, seed, root)
+                grown = grow_levels(
+                    store,
+                    shape.schema.features,
+                    root,
+                    shape.recipe,
+                    self.units,
+                    path=path,
+                    progress=progress,
+                )
+                return wrap_grown(grown, shape.schema, shape.target, shape.recipe)
+            except LostShareError:
+                self.n_lost += 1
+
+
+def _prepare(
+    estimator: Any,
+    engine: Engine,
+    X: Any,
+    target: str,
+    memory_limit: Any,
+    temp_dir: Any,
+    drops_gaps: bool,
+) -> _Work:
+    """Look at the target, then at the features, then lay out the blocks."""
+    source = engine.source(X)
+    source.require(target)
+    n_threads, n_features = threads(estimator.n_jobs), len(source.names) - 1
+    if n_features < 1:
+        raise DataError(f"There must be columns beside the target {target!r}, got none; add some.")
+    n_places = n_features * (MOST_BINS + 1)
+    budget = make_budget(memory_limit, source.row_bytes, n_features, n_places, n_threads)
+    reading = Reading(
+        target,
+        hasattr(estimator, "predict_proba"),
+        budget.rows,
+        estimator.categorical_features,
+        estimator.ordinal_features,
+        drops_gaps,
+    )
+    parts = engine.each(look_at_target, [(piece,) for piece in source.pieces], reading)
+    found = merge_targets(parts)
+    begins = firsts([part.n_rows for part in parts])
+    placed = [Placed(p, first, first) for p, first in zip(source.pieces, begins, strict=True)]
+    schema, features, _ = survey_features(
+        engine, reading, found, placed, found.n_rows, None, MOST_BINS
+    )
+    training = _training(estimator, schema, target, found)
+    return _work(
+        estimator, engine, placed, reading, budget, features, training, found, temp_dir, n_threads
+    )
+
+
+def _work(
+    estimator: Any,
+    engine: Engine,
+    placed: Sequence[Placed],
+    reading: Reading,
+    budget: Budget,
+    features: FeatureParts,
+    training: Training,
+    found: TargetPart,
+    temp_dir: Any,
+    n_threads: int,
+) -> _Work:
+    columns = _columns(features)
+    learner, n_draws = _learner(estimator, training)
+    most = max(n_draws, found.n_rows)
+    scale, units, weights = _scale(estimator, training, found, most)
+    recipe = replace(learner._recipe(training), leaf_price=-1.0)
+    width = row_width([column.bins for column in columns])
+    shape = Shape(
+        columns,
+        training.table.schema,
+        training.target,
+        scale,
+        weights,
+        units.weight,
+        recipe,
+        n_draws > 0,
+        budget.rows,
+        n_threads,
+    )
+    fitting = TreeFitting(
+        reading,
+        training.table.schema,
+        columns,
+        found.values,
+        scale,
+        width,
+        n_draws > 0,
+        n_threads,
+        budget.resident,
+        None if temp_dir is None else str(temp_dir),
+    )
+    pool = engine.pool(fitting, placed)
+    draws = n_draws > 0 or recipe.max_features is not None
+    seed = drawn_seed(estimator.random_state) if draws else 0
+    return _Work(shape, training, units, pool, seed, learner, n_draws)
+
+
+def _training(estimator: Any, schema: Schema, target: str, found: TargetPart) -> Training:
+    """What a fit keeps of its rows: how many, and what their columns are."""
+    classes = found.values
+    about = Target(target, () if classes is None else tuple(classes.tolist()))
+    table = Table(schema, found.n_rows, np.zeros(len(schema), np.bool_), ())
+    zero: Any = np.int32(0) if classes is not None else np.float64(0)
+    y = np.broadcast_to(zero, found.n_rows)
+    return Training(table, y, None, about, None, classes, n_given=found.n_rows)
+
+
+def _columns(features: FeatureParts) -> list[BinColumn]:
+    columns = []
+    for part, bins in zip(features, bin_maps_of(features, MOST_BINS), strict=True):
+        values = part.distinct if part.counts is None else None
+        if part.feature.kind == "ordinal" and values is None:
+            raise DataError(
+                f"Column {part.feature.name!r} must have at most {MOST_BINS} ordered categories "
+                f"where X is read in blocks, got {len(part.feature.categories)}; bring some "
+                "together, or pass it as numbers."
+            )
+        columns.append(BinColumn(part.feature, bins, values))
+    return columns
+
+
+def _learner(estimator: Any, training: Training) -> tuple[Any, int]:
+    """The estimator of a tree, and how many rows are drawn for it; 0: all are taken."""
+    if not hasattr(estimator, "n_estimators"):
+        off = {"ccp_alpha": 0.0, "cp": estimator.cp}
+        return clone(estimator).set_params(**off), 0
+    cart = clone(estimator._learner())
+    from treewright.tree.growing.stopping import features_per_node
+
+    drawn = features_per_node(estimator.max_features, len(training.table.schema))
+    cart.set_params(max_features=drawn, ccp_alpha=0.0)
+    sampling = estimator._sampling(training)
+    return cart, 0 if sampling.n_draws is None else int(sampling.n_draws)
+
+
+def _scale(
+    estimator: Any, training: Training, found: TargetPart, most_rows: int
+) -> tuple[TargetScale, Units, NDArray[np.float64] | None]:
+    """How targets are summed, what the sums are counted in, and weights of classes."""
+    if found.values is None:
+        low, high = found.low, found.high
+        if max(abs(low), abs(high)) > MOST_NUMBER:
+            raise DataError(
+                f"Targets must lie within ±{MOST_NUMBER:g} where X is read in blocks, got "
+                f"{low:g} to {high:g}; scale them."
+            )
+        shift = low / 2 + high / 2
+        most = max(high - shift, shift - low)
+        scale, square = _power(most * most_rows), _power(most * most * most_rows)
+        units = Units(1.0, 1 / scale, 1 / square, shift)
+        return TargetScale(0, [], shift, scale, square), units, None
+    n_classes = len(found.values)
+    weight = getattr(estimator, "class_weight", None)
+    if weight is None or found.counts is None:
+        return TargetScale(n_classes), Units(), None
+    counts = found.counts.astype(np.float64)
+    each = np.asarray(class_weights(weight, found.values.tolist(), counts), np.float64)
+    if np.all(each == 1.0):
+        return TargetScale(n_classes), Units(), None
+    scale = 1.0 if np.all(each == np.floor(each)) else _power(float(each.max()) * most_rows)
+    scaled = np.rint(each * scale).astype(np.int64).tolist()
+    return TargetScale(n_classes, scaled), Units(1 / scale), each
+
+
+def _power(bound: float) -> float:
+    """The power of two that scales sums up to this bound to less than 2**62."""
+    if not bound > 0:
+        return 1.0
+    return float(np.ldexp(1.0, int(np.clip(61 - np.frexp(bound)[1], -900, 900))))
+
+
+# -- fits ---------------------------------------------------------------------------------------
+
+
+def _fit_tree(estimator: Any, work: _Work, progress: Any) -> BaseException | None:
+    tree, training = work.tree(work.seed, progress), work.training
+    if is_named(estimator):
+        ready = estimator._before_pruning(tree, training)
+        pruned = prune_by_name(estimator, ready, training, None, progress)
+    else:
+        pruned = estimator._prune(tree, training, progress)
+    estimator._store(pruned, training)
+    return None
+
+
+def _fit_forest(estimator: Any, work: _Work, progress: Any) -> BaseException | None:
+    from treewright.ensembles._ensemble import Plan
+    from treewright.ensembles.members.bodies import Trees
+    from treewright.ensembles.members.draws import Draws, FeatureDraws
+    from treewright.tree.forest.arrays import Forest
+
+    trees: list[Tree] = []
+    interrupt: BaseException | None = None
+    try:
+        while len(trees) < estimator.n_estimators:
+            trees.append(work.tree(tree_seed(work.seed, len(trees))))
+            if progress is not None:
+                progress(len(trees) / estimator.n_estimators)
+    except KeyboardInterrupt as error:
+        if not trees:
+            raise
+        interrupt = error
+    n_features = len(work.shape.columns)
+    draws = Draws(work.seed, work.training.n_rows, estimator._sampling(work.training))
+    features = FeatureDraws(work.seed, n_features, n_features, False)
+    plan = Plan(draws, features, None)  # type: ignore[arg-type]
+    estimator._store(work.training, plan, Trees(Forest.from_trees(trees)), None)
+    return interrupt

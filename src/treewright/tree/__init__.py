@@ -1,0 +1,1 @@
+"""Trees: what they are, how they are grown, and how they are shown."""

@@ -1,0 +1,235 @@
+"""Exports predict as the model does: Python, JavaScript, C, SQL and JSON, run where they live."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import treewright as tw
+from tests import hostile as names
+from tests.exporting import run, zoo
+from treewright.errors import ParameterError
+from treewright.exporting._export import FORMATS
+
+WRITABLE = [name for name in names.HOSTILE if name.isprintable() or name == "\n#include"]
+"""Without characters that a format refuses in one sentence, which has tests of its own."""
+
+
+def check(said: run.Said, case: zoo.Case) -> None:
+    assert_allclose(said.numbers, case.numbers, rtol=0, atol=1e-12)
+    if case.is_classifier:
+        differ = [str(a) != str(b) for a, b in zip(said.label, case.label, strict=True)]
+        # sums in another order may break an exact tie the other way
+        assert not np.any(np.array(differ) & ~case.ties)
+
+
+@pytest.mark.parametrize("name", zoo.ALL)
+def test_python_source_predicts_as_the_model(name, tmp_path):
+    case = zoo.case(name)
+    check(run.python(case.model, case.rows, tmp_path), case)
+
+
+@pytest.mark.parametrize("name", zoo.ALL)
+def test_sqlite_predicts_as_the_model(name, tmp_path):
+    case = zoo.case(name)
+    check(run.sqlite(case.model, case.rows, tmp_path), case)
+
+
+@pytest.mark.parametrize(
+    "name", ["cart surrogates", "c50", "c50 boosted rules", "forest", "boosting", "mars", "oblique"]
+)
+def test_duckdb_predicts_as_the_model(name, tmp_path):
+    pytest.importorskip("duckdb")
+    case = zoo.case(name)
+    check(run.duckdb(case.model, case.rows, tmp_path), case)
+
+
+@pytest.mark.parametrize("name", zoo.ALL)
+def test_onnx_predicts_as_the_model(name, tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    case = zoo.case(name)
+    check(run.onnx(case.model, case.rows, tmp_path), case)
+
+
+def test_onnx_tells_neighbouring_doubles_apart(tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    x = np.array([0.1, np.nextafter(0.1, 1), 1e300, np.nextafter(1e300, 0)])
+    X = pd.DataFrame({"x": x})
+    case = zoo.Case(tw.CARTClassifier(min_samples_split=2).fit(X, ["a", "b", "c", "d"]), X)
+    check(run.onnx(case.model, case.rows, tmp_path), case)
+    forest = tw.RandomForestRegressor(n_estimators=5, random_state=0).fit(X, [1.0, 2.0, 3.0, 4.0])
+    check(run.onnx(forest, case.rows, tmp_path), zoo.Case(forest, X))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not here")
+def test_javascript_predicts_as_the_models(tmp_path):
+    cases = [zoo.case(name) for name in zoo.ALL]
+    for case, said in zip(
+        cases, run.node([(c.model, c.rows) for c in cases], tmp_path), strict=True
+    ):
+        check(said, case)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not here")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cart costs", "cart surrogates", "c45", "c50 boosted rules", "c50 soft", "forest",
+        "adaboost regressor", "mars",
+    ],
+)  # fmt: skip
+def test_c_compiles_without_a_warning_and_predicts_as_the_model(name, tmp_path):
+    case = zoo.case(name)
+    check(run.c(case.model, case.rows, tmp_path), case)
+
+
+@pytest.mark.parametrize("name", zoo.ALL)
+def test_json_follows_its_schema(name):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((files("treewright.exporting") / "program.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    program = json.loads(str(tw.export(zoo.case(name).model, format="json")))
+    jsonschema.Draft202012Validator(schema).validate(program)
+
+
+def hostile(named: Sequence[str] = WRITABLE) -> zoo.Case:
+    """A tree whose columns, categories and classes are written to break out of their quotes."""
+    random = np.random.default_rng(0)
+    words = [word for word in named for _ in range(4)]
+    X = pd.DataFrame({word: random.normal(size=len(words)) for word in named if word})
+    X[named[0]] = pd.Series(words, dtype=object)
+    y = np.array(words, object)
+    model = tw.C45Classifier(min_samples_leaf=1).fit(X, y)
+    return zoo.Case(model, X.iloc[::5].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("language", ["python", "sqlite", "duckdb", "c", "javascript", "onnx"])
+def test_hostile_names_stay_inside_their_quotes(language, tmp_path):
+    for needed in {"duckdb": ["duckdb"], "onnx": ["onnx", "onnxruntime"]}.get(language, []):
+        pytest.importorskip(needed)
+    step = 12 if language == "duckdb" else len(WRITABLE)  # it plans many classes for a long time
+    for k in range(0, len(WRITABLE), step):
+        case = hostile(WRITABLE[k : k + step])
+        if language == "javascript":
+            check(run.node([(case.model, case.rows)], tmp_path)[0], case)
+        else:
+            check(getattr(run, language)(case.model, case.rows, tmp_path), case)
+
+
+def test_text_that_a_language_cannot_hold_is_refused_in_one_sentence():
+    X = {"a\0b": [1.0, 2.0, 3.0, 4.0]}
+    model = tw.CARTClassifier().fit(X, ["x", "x", "y", "y"])
+    with pytest.raises(ParameterError, match="SQL cannot hold the character NUL"):
+        tw.export(model, format="sql")
+    unnamed = tw.CARTClassifier().fit({"": [1.0, 2.0, 3.0, 4.0]}, ["x", "x", "y", "y"])
+    with pytest.raises(ParameterError, match="SQL has no column of an empty name"):
+        tw.export(unnamed, format="sql")
+
+
+@pytest.mark.parametrize("form", ["dot", "mermaid"])
+def test_diagrams_quote_every_name(form):
+    text = str(tw.export(hostile().model, format=form))
+    assert "\n#include" not in text
+    assert "<x" not in text.replace("</script><x", "") if form == "dot" else "<x" not in text
+    if form == "dot" and shutil.which("dot"):
+        done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_diagram_has_a_line_for_every_node_and_branch():
+    tree = zoo.case("c45").model.tree_
+    text = str(tw.export(tree, format="dot"))
+    assert text.count("label=") == 2 * tree.n_nodes - 1
+    assert text.count("->") == tree.n_nodes - 1
+    assert str(tw.export(tree, format="mermaid")).count("-->") == tree.n_nodes - 1
+    assert str(tw.export(tree, format="dot", max_depth=0)).count("->") == 0
+
+
+def test_diagrams_are_for_trees():
+    with pytest.raises(ParameterError, match="has none"):
+        tw.export(zoo.case("mars").model, format="dot")
+
+
+def test_the_ending_of_a_file_says_the_format(tmp_path):
+    model = zoo.case("cart").model
+    for name in ("json", "python", "javascript", "c", "sql", "dot", "mermaid"):
+        path = tmp_path / f"model{FORMATS[name].endings[0]}"
+        assert tw.export(model, path) == path
+        assert path.read_text() == tw.export(model, format=name)
+
+
+def test_wrong_arguments_give_one_sentence(tmp_path):
+    model = zoo.case("cart").model
+    with pytest.raises(ParameterError, match=r"no format 'sqll'. Did you mean 'sql'"):
+        tw.export(model, format="sqll")
+    with pytest.raises(ParameterError, match=r"ending of the file .*got 'model.xyz'"):
+        tw.export(model, "model.xyz")
+    with pytest.raises(ParameterError, match="has no option 'table'"):
+        tw.export(model, format="c", table="data")
+    with pytest.raises(ParameterError, match="no dialect 'oracle'"):
+        tw.export(model, format="sql", dialect="oracle")
+    with pytest.raises(ParameterError, match="name must be letters"):
+        tw.export(model, format="c", name="int; main")
+    with pytest.raises(ParameterError, match="cannot write"):
+        tw.export(model, tmp_path / "no" / "model.c")
+    with pytest.raises(ParameterError, match="needs a path or a format"):
+        tw.export(model)
+    with pytest.raises(ParameterError, match="got list"):
+        tw.export([], format="c")
+
+
+def test_models_that_cannot_be_said_are_refused():
+    X, labels, _ = zoo.mixed()
+    stack = tw.StackingClassifier(
+        [("a", tw.CARTClassifier(max_depth=2))], tw.CARTClassifier(max_depth=2), cv=2
+    )
+    with pytest.raises(ParameterError, match="does not take StackingClassifier"):
+        tw.export(stack.fit(X, labels), format="json")
+    boosted = tw.AdaBoostClassifier(tw.C45Classifier(), algorithm="real", n_estimators=2)
+    with pytest.raises(ParameterError, match="without divided rows, got C45Classifier"):
+        tw.export(boosted.fit(X, labels), format="json")
+
+
+def test_rules_that_vote_with_another_default_keep_their_label(tmp_path):
+    rules = zoo.case("c50 rules").model.rules_
+    X = zoo.case("c50 rules").X
+    from dataclasses import replace
+
+    other = replace(rules, default=rules.classes[-1], default_value=(5.0, 1.0, 1.0))
+    said = run.python(other, zoo.case("c50 rules").rows, tmp_path)
+    assert said.label == other.predict(X).tolist()
+    assert_allclose(said.numbers, other.predict_proba(X), atol=1e-12)
+
+
+def test_the_command_writes_what_the_function_does(tmp_path, capsys):
+    from treewright.cli import main
+
+    path = tmp_path / "model.tw"
+    tw.save(zoo.case("cart").model, path)
+
+    def command(*words: Any) -> int:
+        with pytest.raises(SystemExit) as end:
+            main([str(word) for word in words])
+        return int(end.value.code or 0)
+
+    assert command("export", path, "--to", "sql", "--dialect", "sqlite") == 0
+    assert capsys.readouterr().out == tw.export(
+        zoo.case("cart").model, format="sql", dialect="sqlite"
+    )
+    assert command("export", path, "--output", tmp_path / "model.c") == 0
+    assert (tmp_path / "model.c").read_text().startswith("/* A model made by treewright")
+    assert command("export", path, "--output", tmp_path / "model.c") == 2  # it exists
+    assert command("export", path) == 2
+    assert Path(tmp_path / "model.c").exists()

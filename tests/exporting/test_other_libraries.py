@@ -1,0 +1,269 @@
+"""Trees of other libraries come in and ours go out, and predictions stay the same."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import ensemble, tree
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+import treewright as tw
+from tests.exporting import run, zoo
+from treewright.errors import ModelFileError, ParameterError
+from treewright.exporting._foreign import single_break
+
+
+def close_rows(X: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """Rows with every value at, just above and just below a threshold, in doubles."""
+    rows = np.repeat(X[:30], 3, axis=0)
+    random = np.random.default_rng(0)
+    at = random.choice(thresholds[np.isfinite(thresholds)], rows.shape)
+    shift = random.choice([-1e-9, -1e-16, 0, 1e-16, 1e-9], rows.shape)
+    mask = random.random(rows.shape) < 0.3
+    return np.where(mask, at * (1 + shift), rows)
+
+
+def with_gaps(X: np.ndarray) -> np.ndarray:
+    return np.where(np.random.default_rng(1).random(X.shape) < 0.15, np.nan, X)
+
+
+def test_a_break_for_doubles_rounds_as_single_precision_does():
+    random = np.random.default_rng(0)
+    for at in np.concatenate([random.normal(size=200), [0.0, 1.0, 0.5, -0.5, 1e-40, 3e38]]):
+        for closed in (True, False):
+            cut, is_closed = single_break(float(at), closed=closed)
+            near = np.concatenate([[cut], np.nextafter(cut, [-np.inf, np.inf]), [at]])
+            near = np.concatenate([near, np.float32(at) * np.array([1, 1 - 6e-8, 1 + 6e-8])])
+            said = near <= cut if is_closed else near < cut
+            single = near.astype(np.float32).astype(float)
+            assert_array_equal(said, single <= at if closed else single < at)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tree.DecisionTreeClassifier(max_depth=5, random_state=0),
+        tree.DecisionTreeRegressor(max_depth=6, random_state=0),
+        tree.ExtraTreeClassifier(random_state=0),
+        ensemble.RandomForestClassifier(5, max_depth=5, random_state=0),
+        ensemble.RandomForestRegressor(5, max_depth=5, random_state=0),
+        ensemble.ExtraTreesRegressor(5, max_depth=5, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_from_sklearn_predicts_the_same(model, tmp_path):
+    is_class = hasattr(model, "predict_proba")
+    X, y = load_iris(return_X_y=True) if is_class else load_diabetes(return_X_y=True)
+    names = np.array(["a", "b", "c"])
+    model.fit(with_gaps(X), names[y] if is_class else y)
+    ours = tw.from_sklearn(model)
+    members = getattr(model, "estimators_", [model])
+    asked = with_gaps(close_rows(X, np.concatenate([m.tree_.threshold for m in members])))
+    if is_class:
+        assert_allclose(ours.predict_proba(asked), model.predict_proba(asked), atol=1e-12)
+    else:
+        assert_allclose(ours.predict(asked), model.predict(asked), rtol=1e-12)
+    tw.save(ours, tmp_path / "model.tw")
+    assert_array_equal(tw.load(tmp_path / "model.tw").predict(asked), ours.predict(asked))
+    first = ours.tree_ if hasattr(ours, "tree_") else ours.estimators_[0].tree_
+    assert "<svg" in first.to_svg(max_depth=2)
+    assert first.to_text(max_depth=1)
+    rows = [[None if np.isnan(v) else v for v in row] for row in asked[:20].tolist()]
+    said = run.sqlite(ours, rows, tmp_path)
+    want = ours.predict_proba(asked[:20]) if is_class else ours.predict(asked[:20])[:, None]
+    assert_allclose(said.numbers, want, atol=1e-9)
+
+
+def test_a_tree_that_came_in_can_be_pruned_and_told_as_rules():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    theirs = tree.DecisionTreeClassifier(random_state=0).fit(X, y)
+    ours = tw.from_sklearn(theirs).tree_
+    pruned = tw.pruning.cost_complexity(ours, ccp_alpha=0.02)
+    assert pruned.n_leaves < ours.n_leaves
+    assert len(ours.rules()) == theirs.get_n_leaves()
+    assert_allclose(
+        tw.from_sklearn(theirs).feature_importances_, theirs.feature_importances_, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tw.CARTClassifier(max_depth=4),
+        tw.CARTRegressor(max_depth=4),
+        tw.RandomForestClassifier(n_estimators=5, max_depth=5, random_state=0),
+        tw.ExtraTreesRegressor(n_estimators=5, max_depth=5, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_to_sklearn_predicts_the_same_and_their_tools_work(model):
+    is_class = hasattr(model, "predict_proba")
+    X, y = load_breast_cancer(return_X_y=True) if is_class else load_diabetes(return_X_y=True)
+    X = X.astype(np.float32).astype(float)[:, :8]
+    model.fit(with_gaps(X), y)
+    theirs = tw.to_sklearn(model)
+    asked = with_gaps(X)
+    if is_class:
+        assert_array_equal(theirs.predict(asked), model.predict(asked))
+        assert_allclose(theirs.predict_proba(asked), model.predict_proba(asked), atol=1e-12)
+    else:
+        assert_allclose(theirs.predict(asked), model.predict(asked), rtol=1e-12)
+    member = theirs if hasattr(theirs, "tree_") else theirs.estimators_[0]
+    assert tree.export_text(member)
+    back = tw.from_sklearn(theirs)
+    assert_allclose(back.predict(X), model.predict(X), rtol=1e-12)
+
+
+def test_shap_explains_what_went_out():
+    shap = pytest.importorskip("shap")
+    X, y = load_diabetes(return_X_y=True)
+    X = X.astype(np.float32).astype(float)
+    model = tw.RandomForestRegressor(n_estimators=4, max_depth=4, random_state=0).fit(X, y)
+    explainer = shap.TreeExplainer(tw.to_sklearn(model))
+    found = explainer.shap_values(X[:20])
+    assert_allclose(found.sum(axis=1) + explainer.expected_value, model.predict(X[:20]), rtol=1e-6)
+
+
+def test_plot_tree_draws_what_went_out():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    X, y = load_iris(return_X_y=True)
+    theirs = tw.to_sklearn(tw.CARTClassifier(max_depth=2).fit(X, y))
+    assert len(tree.plot_tree(theirs)) >= 5
+
+
+def test_what_scikit_learn_cannot_hold_is_refused():
+    for name in ("cart", "c45", "cart surrogates", "hunt multiway"):
+        with pytest.raises(ParameterError, match="binary tests of numbers"):
+            tw.to_sklearn(zoo.case(name).model)
+    for name in ("boosting", "mars", "adaboost", "c45 rules"):
+        with pytest.raises(ParameterError, match="takes trees and forests"):
+            tw.to_sklearn(zoo.case(name).model)
+    other = ensemble.GradientBoostingRegressor(n_estimators=1).fit(*load_diabetes(return_X_y=True))
+    with pytest.raises(ParameterError, match="got GradientBoostingRegressor"):
+        tw.from_sklearn(other)
+
+
+def frame(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    X, _, number = zoo.mixed()
+    X = X[["age", "in come"]].copy()
+    X.columns = ["age", "income"]
+    return X, number
+
+
+def parity(ours, X, proba=None, value=None) -> None:
+    if proba is not None:
+        assert_allclose(ours.predict_proba(X), proba, atol=1e-6)
+    else:
+        assert_allclose(ours.predict(X), value, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("task", ["regression", "poisson", "binary", "multiclass"])
+def test_from_lightgbm_predicts_the_same(task, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, number = frame()
+    X["city"] = pd.Categorical(zoo.mixed()[0]["ci\"ty's"])
+    options = {"n_estimators": 8, "num_leaves": 6, "verbose": -1, "n_jobs": 1}
+    if task in ("regression", "poisson"):
+        model = lightgbm.LGBMRegressor(objective=task, **options)
+        model.fit(X, np.maximum(number, 0))
+        ours = tw.from_lightgbm(model)
+        parity(ours, X, value=model.predict(X))
+    else:
+        y = np.digitize(number, np.quantile(number, [0.5] if task == "binary" else [0.3, 0.7]))
+        model = lightgbm.LGBMClassifier(**options).fit(X, np.array(["a", "b", "c"])[y])
+        ours = tw.from_lightgbm(model)
+        parity(ours, X, proba=model.predict_proba(X))
+        assert_array_equal(ours.predict(X), model.predict(X))
+    model.booster_.save_model(str(tmp_path / "model.txt"))
+    again = tw.from_lightgbm(tmp_path / "model.txt")
+    assert_array_equal(again.decision_function(X) if task == "binary" else again.predict(X).shape,
+                       ours.decision_function(X) if task == "binary" else (len(X),))  # fmt: skip
+    rows = zoo.Case(ours, X.iloc[:30]).rows
+    said = run.python(ours, rows, tmp_path)
+    want = ours.predict_proba(X[:30]) if task not in ("regression", "poisson") else None
+    assert_allclose(
+        said.numbers, ours.predict(X[:30])[:, None] if want is None else want, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("task", ["regression", "poisson", "binary", "multiclass"])
+@pytest.mark.parametrize("kind", ["json", "ubj"])
+def test_from_xgboost_predicts_the_same(task, kind, tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    X, number = frame()
+    options = {"n_estimators": 8, "max_depth": 4, "n_jobs": 1}
+    path = tmp_path / f"model.{kind}"
+    if task in ("regression", "poisson"):
+        objective = "reg:squarederror" if task == "regression" else "count:poisson"
+        model = xgboost.XGBRegressor(objective=objective, **options)
+        model.fit(X, np.maximum(number, 0))
+        model.save_model(path)
+        parity(tw.from_xgboost(path), X, value=model.predict(X))
+    else:
+        y = np.digitize(number, np.quantile(number, [0.5] if task == "binary" else [0.3, 0.7]))
+        model = xgboost.XGBClassifier(**options).fit(X, y)
+        model.save_model(path)
+        parity(tw.from_xgboost(path), X, proba=model.predict_proba(X))
+        parity(tw.from_xgboost(model), X, proba=model.predict_proba(X))
+
+
+def test_from_xgboost_reads_categories():
+    xgboost = pytest.importorskip("xgboost")
+    X, number = frame()
+    city = zoo.mixed()[0]["ci\"ty's"].str.replace("Ü x", "u x")  # XGBoost cuts it short
+    X["city"] = pd.Categorical(city)
+    options = {"n_estimators": 6, "max_depth": 4, "n_jobs": 1, "max_cat_to_onehot": 2}
+    model = xgboost.XGBRegressor(enable_categorical=True, tree_method="hist", **options)
+    model.fit(X, number)
+    parity(tw.from_xgboost(model), X, value=model.predict(X))
+
+
+@pytest.mark.parametrize("task", ["regression", "binary", "multiclass"])
+def test_from_catboost_predicts_the_same(task, tmp_path):
+    catboost = pytest.importorskip("catboost")
+    X, number = frame()
+    options = {"iterations": 8, "depth": 4, "verbose": 0, "thread_count": 1,
+               "allow_writing_files": False}  # fmt: skip
+    if task == "regression":
+        model = catboost.CatBoostRegressor(**options).fit(X, number)
+        parity(tw.from_catboost(model), X, value=model.predict(X))
+    else:
+        y = np.digitize(number, np.quantile(number, [0.5] if task == "binary" else [0.3, 0.7]))
+        model = catboost.CatBoostClassifier(**options).fit(X, np.array(["a", "b", "c"])[y])
+        ours = tw.from_catboost(model)
+        parity(ours, X, proba=model.predict_proba(X))
+        assert_array_equal(ours.predict(X), model.predict(X).ravel())
+
+
+def test_damaged_files_give_one_sentence(tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, number = frame()
+    model = lightgbm.LGBMRegressor(n_estimators=2, num_leaves=4, verbose=-1).fit(X, number)
+    text = model.booster_.model_to_string()
+    random = np.random.default_rng(0)
+    outcomes = set()
+    for _ in range(60):
+        broken = list(text)
+        for place in random.integers(0, len(text), 3):
+            broken[place] = chr(random.integers(32, 127))
+        try:
+            tw.from_lightgbm("".join(broken)).predict(X)
+            outcomes.add("read")  # a digit of a number
+        except (ModelFileError, ParameterError):
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
+    for reader in (tw.from_xgboost, tw.from_catboost):
+        for content in ("", "{", "[]", "{}", json.dumps({"learner": {}, "model_info": {}})):
+            (tmp_path / "model.json").write_text(content)
+            with pytest.raises(
+                ModelFileError, match=r"cannot be read|ends in the middle|unknown mark"
+            ):
+                reader(tmp_path / "model.json")
+        with pytest.raises(ParameterError, match="takes a model or the path"):
+            reader(tmp_path / "missing.json")

@@ -1,0 +1,137 @@
+"""A real cluster of processes: the bytes of a fit in memory, also when a worker dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+pytest.importorskip("dask.dataframe")
+
+from tests.scale.conftest import mixed, write_parts
+from treewright import (
+    CARTClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from treewright.errors import DataError, ParameterError
+from treewright.scale._rounds import BlockRun
+from treewright.scale._tree_store import BlockStore
+
+FEATURES = ["a", "b", "c", "d"]
+
+
+@pytest.fixture(scope="module")
+def client():
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, Client(cluster) as client:
+        yield client
+
+
+def in_memory(model, table, target):
+    found = model.fit(table.drop_columns([target]), table.column(target))
+    found._name_target(target)
+    return found
+
+
+def test_a_cluster_gives_the_bytes_of_a_fit_in_memory(client, tmp_path, saved):
+    import dask.dataframe as dd
+
+    table = mixed(12_000).select([*FEATURES, "three"])
+    options = {"n_estimators": 3, "random_state": 1}
+    expected = saved(in_memory(GradientBoostingClassifier(**options), table, "three"))
+    frame = dd.from_pandas(table.to_pandas(), npartitions=5)
+    model = GradientBoostingClassifier(**options).fit(frame, target="three")
+    assert saved(model) == expected
+    assert model.block_run_["n_bytes"] > 0
+    write_parts(table, tmp_path / "data", [5000, 6000])
+    model.fit(tmp_path / "data", target="three", client=client)
+    assert saved(model) == expected
+    lazy = model.predict(frame)
+    assert type(lazy).__module__.startswith("dask")
+    X = table.drop_columns(["three"])
+    assert lazy.compute().tolist() == model.predict(X).tolist()
+    share = model.predict_proba(frame).compute()
+    assert share.columns.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(share.to_numpy(), model.predict_proba(X))
+
+
+def test_trees_and_forests_are_the_same_on_a_cluster(client, saved, monkeypatch):
+    import dask.dataframe as dd
+
+    monkeypatch.setattr(BlockStore, "few", 300)
+    table = mixed(3000).select([*FEATURES, "two"])
+    frame = dd.from_pandas(table.to_pandas(), npartitions=4)
+    for model in (CARTClassifier(), RandomForestClassifier(2, random_state=1)):
+        expected = saved(model.fit(table, target="two"))
+        assert saved(model.fit(frame, target="two", client=client)) == expected
+    assert model.block_run_["n_bytes"] > 0
+    assert len(model.predict(frame).compute()) == 3000
+
+
+def test_a_worker_that_is_killed_is_survived(client, saved, monkeypatch):
+    import dask.dataframe as dd
+
+    table = mixed(4000).select([*FEATURES, "number"])
+    options = {"n_estimators": 8, "random_state": 1}
+    expected = saved(in_memory(GradientBoostingRegressor(**options), table, "number"))
+    frame = dd.from_pandas(table.to_pandas(), npartitions=4)
+    victim = next(iter(client.run(os.getpid).values()))
+    step = BlockRun.step
+
+    def step_and_kill(run):
+        step(run)
+        if run.n_done == 3:
+            os.kill(victim, signal.SIGKILL)
+
+    monkeypatch.setattr(BlockRun, "step", step_and_kill)
+    model = GradientBoostingRegressor(**options).fit(frame, target="number", client=client)
+    assert model.block_run_["n_lost"] >= 1
+    assert saved(model) == expected
+
+
+def test_a_worker_without_treewright_is_refused(client, monkeypatch):
+    import treewright
+
+    monkeypatch.setattr(treewright, "__version__", "99.0")
+    with pytest.raises(ParameterError, match=r"Workers must have treewright 99.0, but tcp.* has "):
+        GradientBoostingRegressor().fit(mixed(10), target="number", client=client)
+
+
+def test_a_collection_that_is_no_frame_is_refused(client):
+    import dask.array as da
+
+    with pytest.raises(DataError, match="X must be a Dask data frame"):
+        GradientBoostingRegressor().fit(da.ones((4, 2)), target="number")
+
+
+def test_cross_validation_and_comparison_run_on_the_cluster(client):
+    import joblib
+
+    from treewright import compare, cross_validate
+    from treewright.datasets import load_titanic
+
+    data = load_titanic()
+    models = {"cart": CARTClassifier(max_depth=2), "leaf": CARTClassifier(max_depth=1)}
+    given = {"folds": 3, "random_state": 0}
+
+    def run(n_jobs):
+        judged = cross_validate(models["cart"], data.data, data.target, n_jobs=n_jobs, **given)
+        compared = compare(models, data.data, data.target, repeats=1, n_jobs=n_jobs, **given)
+        return judged.to_dict()["figures"], str(compared)
+
+    with joblib.parallel_config(backend="dask"):
+        found, said = run(2)
+    expected, words = run(None)
+    assert found == expected
+    assert said.splitlines()[-1] == words.splitlines()[-1]
+    tasks = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
+    assert tasks > 0
