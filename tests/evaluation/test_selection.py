@@ -93,13 +93,18 @@ def test_numbers_have_their_own_relief_and_models(method: str) -> None:
 
 
 def test_relief_sees_columns_that_tell_something_only_together() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (400, 6)).astype(float)
-    y = X[:, 0] != X[:, 1]
-    found = select_features(X, y, "relief")
-    assert set(np.flatnonzero(found.support_)) == {0, 1}
-    alone = select_features(X, y, "information_gain")
-    assert alone.scores_[:2].max() < 0.02
+    with_noise = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 2, (400, 6)).astype(float)
+        y = X[:, 0] != X[:, 1]
+        kept = set(np.flatnonzero(select_features(X, y, "relief", random_state=seed).support_))
+        assert kept >= {0, 1}
+        with_noise += kept != {0, 1}
+        alone = select_features(X, y, "information_gain")
+        assert alone.scores_[:2].max() < 0.02
+    # what is kept by chance: at most one table in twenty on average
+    assert with_noise <= 1
 
 
 def test_relief_weights_are_those_of_the_definition() -> None:

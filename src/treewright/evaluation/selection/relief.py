@@ -7,8 +7,8 @@ of the column.
 Which columns to keep: rows of other classes lie farther away than rows of the same class, in noise
 too, so that a weight of noise is not 0 on average. What noise gets is measured: copies of all
 columns with their values shuffled join the distances, and a column is kept if its weight beats its
-own copies' beyond their spread. With the limit at 0, noise beside good columns was nearly always
-kept.
+own copies' beyond their spread; as many columns are asked, the p-values are Holm's. With the limit
+at 0, noise beside good columns was nearly always kept.
 
 References: Kononenko (1994), *Estimating attributes: analysis and extensions of RELIEF*;
 Robnik-Šikonja and Kononenko (2003), *Theoretical and empirical analysis of ReliefF and RReliefF*.
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.table import Table
+from treewright.evaluation._tests import adjust
 from treewright.evaluation.selection.problem import Problem, Scored
 
 __all__ = ["relief"]
@@ -82,8 +83,9 @@ def relief(problem: Problem) -> Scored:
     weights, errors = _weights(problem, each)
     # the random numbers of a sampled table come before these, so that weights stay the same
     lead = _lead_on_noise(problem, columns, asked)
-    limit = float(stats.t.ppf(1 - problem.alpha, N_SHUFFLED - 1))
-    return Scored(weights, lead > limit, "Relief weight", errors=errors)
+    p_values = stats.t.sf(lead, N_SHUFFLED - 1)
+    kept = adjust(p_values, "holm") < problem.alpha
+    return Scored(weights, kept, "Relief weight", errors=errors)
 
 
 def _shares(problem: Problem, columns: list[_Column], asked: Places, done: int) -> Floats:
