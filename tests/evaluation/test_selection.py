@@ -153,10 +153,11 @@ def test_of_noise_the_tests_keep_about_as_many_as_their_level_says() -> None:
     for _ in range(n):
         X, y = rng.normal(size=(150, 5)), rng.integers(0, 2, 150)
         for method in kept:
-            kept[method] += int(select_features(X, y, method).support_.sum())
-    assert kept["chi2"] <= 6  # Holm: any false finding in 5 % of the tables
+            kept[method] += int(select_features(X, y, method, random_state=0).support_.sum())
+    # Holm: any false finding in 5 % of the tables
+    assert kept["chi2"] <= 6
+    assert kept["relief"] <= 6
     assert kept["information_gain"] <= 8
-    assert kept["relief"] / (5 * n) <= 0.08  # each column at its own level of 5 %
 
 
 def test_relief_leaves_noise_out_beside_columns_that_tell_much() -> None:
