@@ -106,6 +106,16 @@ def test_predictions_keep_columns_that_are_asked_for(command, fitted, data):
     assert "grade" in wrong.err
 
 
+def test_whole_numbers_are_kept_without_a_point(command, tmp_path):
+    data = tmp_path / "visits.csv"
+    data.write_text("age,visits,sold\n" + "31.5,3,yes\n42,1,no\n" * 10 + "50,,no\n")
+    model = tmp_path / "m.tw"
+    assert command("fit", data, "--target", "sold", "--output", model).code == 0
+    lines = command("predict", model, data, "--keep", "visits,age").out.splitlines()
+    assert lines[1:3] == ["3,31.5,yes", "1,42.0,no"]
+    assert lines[-1].startswith(",50.0,")
+
+
 def test_learners_are_listed_with_their_parameters_and_defaults(command):
     assert "c45 " in command("learners").out
     out = command("learners", "c45").out

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -84,7 +85,17 @@ def _kept(table: pa.Table, keep: str | None) -> dict[str, list[Any]]:
     names = parse_list(keep) or []
     for name in names:
         require_column(name, table.column_names, "--keep")
-    return {name: table.column(name).to_pylist() for name in names}
+    return {name: _as_written(table.column(name)) for name in names}
+
+
+def _as_written(column: pa.ChunkedArray) -> list[Any]:
+    """Whole numbers without a point: columns of the model are read as floats."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type):
+        with contextlib.suppress(pa.ArrowInvalid):  # some are not whole
+            column = column.cast(pa.int64())
+    return cast(list[Any], column.to_pylist())
 
 
 def _without_extra(table: pa.Table, kept: dict[str, Any], schema: Any) -> pa.Table:
