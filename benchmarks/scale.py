@@ -194,7 +194,7 @@ def clusters() -> Iterator[tuple[int, Any]]:
 
 def dask_contenders(client: Any, frame: Any) -> dict[str, Callable[[], Any]]:
     import lightgbm
-    import xgboost
+    import xgboost.dask
 
     X, y = frame.drop(columns=["y"]), frame["y"]
 
