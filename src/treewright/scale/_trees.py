@@ -340,7 +340,8 @@ def _learner(estimator: Any, training: Training, weights: _Weights | None) -> tu
     if not estimator.bootstrap:
         return cart, 0
     total = None if weights is None else np.array([weights.total])
-    return cart, int(row_sampling(estimator.max_samples, True, total, training.n_rows).n_draws)
+    drawn_rows: Any = row_sampling(estimator.max_samples, True, total, training.n_rows).n_draws
+    return cart, int(drawn_rows)
 
 
 @dataclass(frozen=True)
@@ -357,10 +358,10 @@ class _Weights:
             return None
         each = np.ones(1) if factors is None else factors
         own: Any = found.weights
-        if own is None:
-            assert found.counts is not None
-            most, totals, whole = 1.0, found.counts, True
-        else:
+        most: Any = 1.0
+        totals: Any = found.counts
+        whole = True
+        if own is not None:
             most, totals = np.array([w.most for w in own]), np.array([w.total / EXACT for w in own])
             whole = all(w.divisor for w in own)
         whole = whole and bool(np.all(each == np.floor(each)))
