@@ -188,7 +188,7 @@ class Linear:
             np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
             return
-        b = np.linalg.solve(matrix, self.right)
+        b: Any = np.linalg.solve(matrix, self.right)
         assert self.shift is not None
         b[-1] += self.shift_y - b[:-1] @ self.shift
         if np.all(np.isfinite(b)):
@@ -274,13 +274,12 @@ class StreamTree:
 
     def _child(self, node: Node, x: Sequence[float]) -> Node:
         assert node.test is not None
-        value = x[node.test.feature]
+        value, branch = x[node.test.feature], node.test.branch
         if value == value:
-            if not node.test.branch:
+            if not branch:
                 return node.kids[value >= node.test.threshold]
-            code = int(value)
-            if code < len(node.test.branch) and node.test.branch[code] >= 0:
-                return node.kids[node.test.branch[code]]
+            if int(value) < len(branch) and branch[int(value)] >= 0:
+                return node.kids[int(branch[int(value)])]
         return max(node.kids, key=lambda kid: kid.passed)
 
     def _leaf(self, node: Node, x: Sequence[float]) -> Node:
