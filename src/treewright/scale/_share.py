@@ -258,7 +258,11 @@ class BlockShare:
         """Add a tree to the scores; rows and weights of its leaves."""
         if self.stores[False].blocks:
             self.shares[False].follow(tree, column)
-        return self.shares[True].finish_tree(tree)
+        return {"leaves": self.shares[True].finish_tree(tree)}
+
+    def finish_round(self, tree: dict[str, Any], column: int) -> dict[str, Any]:
+        """The same, and the losses."""
+        return {**self.finish_tree(tree, column), "losses": self.losses()}
 
     def replay(
         self, start: Floats, most: float, trees: Sequence[tuple[dict[str, Any], int]]

@@ -218,4 +218,9 @@ class TreeBlocks:
 
 def _aligned(arguments: tuple[Any, ...]) -> list[Any]:
     """What came over a network may lie anywhere in memory."""
-    return [np.require(a, requirements="A") if isinstance(a, np.ndarray) else a for a in arguments]
+
+    def settled(array: NDArray[Any]) -> NDArray[Any]:
+        # numpy takes an empty array to be aligned wherever it lies
+        return np.require(array, requirements="A") if array.size else array.copy()
+
+    return [settled(each) if isinstance(each, np.ndarray) else each for each in arguments]
