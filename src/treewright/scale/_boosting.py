@@ -122,7 +122,7 @@ def _check(estimator: Any, y: Any, target: Any, eval_set: Any) -> None:
         "tree_method": (estimator.tree_method == "exact", "blocks are binned"),
         "sampling": (
             estimator.subsample < 1 and estimator.sampling != "uniform",
-            "blocks draw rows uniformly",
+            "goss and mvs need the slopes of all rows in order, and blocks draw rows uniformly",
         ),
         "dropout": (estimator.dropout > 0, "blocks keep no earlier trees apart"),
         "warm_start": (estimator.warm_start, "a fit on blocks begins anew"),
