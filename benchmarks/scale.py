@@ -1,9 +1,10 @@
 """Gradient boosting on blocks, against itself in memory and against XGBoost and LightGBM.
 
-Usage: python benchmarks/scale.py {files,dask,limit} [rows]
+Usage: python benchmarks/scale.py {files,dask,kill,limit} [rows]
 
 files   in memory, blocks in memory, blocks in files, and XGBoost from the same Parquet folder
 dask    a LocalCluster of 2, 4 and 8 workers, against xgboost.dask and lightgbm.dask
+kill    the same on two workers, one of which is killed half-way, against a fit that loses none
 limit   1, 2, 4, … million rows with blocks in files; the exponent of the time
 Times are the best of some; contenders take turns.
 """
@@ -194,7 +195,7 @@ def clusters() -> Iterator[tuple[int, Any]]:
 
 def dask_contenders(client: Any, frame: Any) -> dict[str, Callable[[], Any]]:
     import lightgbm
-    import xgboost
+    import xgboost.dask
 
     X, y = frame.drop(columns=["y"]), frame["y"]
 
@@ -248,7 +249,44 @@ def dask(n: int) -> None:
             print(f"{n_workers} workers  {moved:.2f} MB a tree, same {np.array_equal(*leaves)}")
 
 
+def kill(n: int) -> None:
+    import os
+    import signal
+
+    import dask.dataframe as dd
+    from distributed import wait
+
+    from treewright.scale._rounds import BlockRun
+
+    step = BlockRun.step
+    with tempfile.TemporaryDirectory() as name:
+        write(Path(name), n, n // 8)
+        running = clusters()  # which ends with its last name
+        n_workers, client = next(running)
+        frame = dd.read_parquet(name).persist()
+        wait(frame)
+        start = time.perf_counter()
+        whole = GradientBoostingClassifier(**OPTIONS).fit(frame, target="y", client=client)
+        usual = time.perf_counter() - start
+        victim = next(iter(client.run(os.getpid).values()))
+
+        def step_and_kill(run: BlockRun) -> None:
+            step(run)
+            if run.n_done == OPTIONS["n_estimators"] // 2:
+                os.kill(victim, signal.SIGKILL)
+
+        BlockRun.step = step_and_kill  # type: ignore[method-assign]
+        start = time.perf_counter()
+        model = GradientBoostingClassifier(**OPTIONS).fit(frame, target="y", client=client)
+        taken = time.perf_counter() - start
+        leaves = [m._forest.arrays["leaf_value"] for m in (whole, model)]
+        print(
+            f"{n_workers} workers {usual:.1f} s, one killed {taken:.1f} s, "
+            f"lost {model.block_run_['n_lost']}, same {np.array_equal(*leaves)}"
+        )
+
+
 if __name__ == "__main__":
     what = sys.argv[1] if len(sys.argv) > 1 else "files"
     rows = int(float(sys.argv[2])) if len(sys.argv) > 2 else 1_000_000
-    {"files": files, "dask": dask, "limit": limit}[what](rows)
+    {"files": files, "dask": dask, "kill": kill, "limit": limit}[what](rows)

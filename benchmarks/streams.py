@@ -1,8 +1,8 @@
 """Hoeffding trees against river's on the same streams: accuracy before learning, and time.
 
-    python benchmarks/streams.py [rows of Agrawal's streams]
+    python benchmarks/streams.py [rows of Agrawal's streams] [stream,stream,…] [kind,kind,…]
 
-River is given its rows as dicts, made before the clock starts; ours come in blocks of 1000 rows.
+River is given its rows as dicts, made before the clock starts; ours come in blocks of 5000 rows.
 Both answer every row before they learn it.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-BLOCK = 1000
+BLOCK = 5000
 
 
 def drifting(n: int, seed: int = 0) -> tuple[Any, Any]:
@@ -97,7 +97,7 @@ def classifiers(nominal: list[str]) -> list[tuple[str, Any, Any]]:
     ]
 
 
-def main(n: int) -> None:
+def main(n: int, only: list[str], kinds: list[str]) -> None:
     import pyarrow as pa
 
     streams = {
@@ -111,8 +111,12 @@ def main(n: int) -> None:
             streams[name] = shared(name)
     print("| stream | rows | kind | ours | river | times as fast |\n|---|---|---|---|---|---|")
     for stream, (X, y) in streams.items():
+        if only and stream not in only:
+            continue
         nominal = [f.name for f in X.schema if pa.types.is_string(f.type)]
         for kind, own, other in classifiers(nominal):
+            if kinds and kind not in kinds:
+                continue
             answers, seconds = ours(own, X, y, np.unique(y))
             theirs, their_seconds = river(other, X, y)
             right = np.mean(answers == y)
@@ -123,10 +127,10 @@ def main(n: int) -> None:
                 flush=True,
             )
     if SHARED.is_dir():
-        numbers()
+        numbers(only)
 
 
-def numbers() -> None:
+def numbers(only: list[str]) -> None:
     """Regressors on shared data: mean absolute error."""
     import pyarrow as pa
     from river import tree
@@ -134,6 +138,8 @@ def numbers() -> None:
     from treewright import HoeffdingTreeRegressor
 
     for name in ("fried", "twodplanes", "cal_housing"):
+        if only and name not in only:
+            continue
         X, y = shared(name, is_number=True)
         nominal = [f.name for f in X.schema if pa.types.is_string(f.type)]
         answers, seconds = ours(HoeffdingTreeRegressor(), X, y)
@@ -148,4 +154,5 @@ def numbers() -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 40_000)
+    given = [each.split(",") for each in sys.argv[2:4]] + [[], []]
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 40_000, given[0], given[1])

@@ -124,6 +124,7 @@ class PyShare {
     } else {
       block.y = of_size<double>(d, "y", n * n_targets);
     }
+    if (d.contains("count")) block.count = of_size<i32>(d, "count", n);
     if (d.contains("factor")) block.factor = of_size<double>(d, "factor", n);
     if (d.contains("sums")) {
       block.sums = of_size<char>(d, "sums", n * (params_.is_narrow ? 8 : 16));
@@ -286,16 +287,21 @@ class PyPlanner {
 
  public:
   PyPlanner(const PyPlanner&) = delete;
-  // `bins`: of no rows; they say how columns become bins.
-  PyPlanner(const BinsHandle& bins, const nb::dict& params, i64 n_counted, double most_factor)
-      : bins_(bins.bins), grow_(read_growth(params)), n_counted_(n_counted) {
+  // `bins`: of no rows; they say how columns become bins. `n_counted`: rows as often as they
+  // count; none: once.
+  PyPlanner(const BinsHandle& bins, const nb::dict& params, i64 n_rows,
+            std::optional<i64> n_counted, double most_factor)
+      : bins_(bins.bins),
+        grow_(read_growth(params)),
+        n_rows_(n_rows),
+        n_counted_(n_counted.value_or(n_rows)) {
     const LossParams loss = read_loss(params);
     scales_.resize(loss.n_columns);
     bool is_narrow = false;
     with_loss(loss.kind,
               [&](auto l) { is_narrow = decltype(l)::kEqualHessian && most_factor == 0; });
-    if (most_factor > 0) factor_unit_ = factor_unit(most_factor, n_counted);
-    may_be_coarse_ = !is_narrow && most_factor == 0 && n_counted >= kCoarseRows;
+    if (most_factor > 0) factor_unit_ = factor_unit(most_factor, n_counted_);
+    may_be_coarse_ = !is_narrow && most_factor == 0 && !n_counted && n_rows >= kCoarseRows;
     if (is_narrow) {
       planner_.emplace<Planner<NarrowSum>>(*bins_, grow_);
     } else {
@@ -324,7 +330,7 @@ class PyPlanner {
                    i64 hessian) {
     Scale& s = scales_.at(column);
     const Scale found = SlopeRange{most_gradient, most_hessian, gradient, hessian}.scale(
-        s, n_counted_, may_be_coarse_);
+        s, n_rows_, may_be_coarse_);
     const bool is_right = found == s;
     s = found;
     return is_right;
@@ -413,7 +419,7 @@ class PyPlanner {
 
   std::shared_ptr<const Bins> bins_;
   GrowParams grow_;
-  i64 n_counted_;
+  i64 n_rows_, n_counted_;
   double factor_unit_ = 1;
   std::vector<Scale> scales_;
   bool may_be_coarse_ = false;
@@ -443,8 +449,9 @@ void bind_blocks(nb::module_& m) {
       .def("finish_tree", &PyShare::finish_tree, nb::arg("tree"))
       .def("follow", &PyShare::follow, nb::arg("tree"), nb::arg("column"));
   nb::class_<PyPlanner>(m, "Planner")
-      .def(nb::init<const BinsHandle&, const nb::dict&, i64, double>(), nb::arg("bins"),
-           nb::arg("params"), nb::arg("n_counted"), nb::arg("most_factor"))
+      .def(nb::init<const BinsHandle&, const nb::dict&, i64, std::optional<i64>, double>(),
+           nb::arg("bins"), nb::arg("params"), nb::arg("n_rows"), nb::arg("n_counted").none(),
+           nb::arg("most_factor"))
       .def("offsets", &PyPlanner::offsets)
       .def("width", &PyPlanner::width)
       .def("sum_bytes", &PyPlanner::sum_bytes)

@@ -58,14 +58,12 @@ nb::dict sums_of(NodeSums sums, i64 n_stats) {
 
 class PyTreeShare {
  public:
-  PyTreeShare(std::vector<i32> n_bins, i64 width, i32 n_classes, std::vector<i64> class_weight,
-              double shift, double scale, double square_scale, bool draws, int n_threads)
+  PyTreeShare(std::vector<i32> n_bins, i64 width, i32 n_classes, double shift, double scale,
+              double square_scale, double weight_unit, bool draws, bool weighs, int n_threads)
       : n_bins_(std::move(n_bins)),
         share_(static_cast<i32>(n_bins_.size()), width,
-               {n_classes, std::move(class_weight), shift, scale, square_scale}, draws,
+               {n_classes, shift, scale, square_scale, weight_unit}, draws, weighs,
                std::max(n_threads, 1)) {
-    const std::size_t n = share_.target().class_weight.size();
-    if (n && static_cast<i32>(n) != n_classes) refuse("Every class must have a weight.");
     if (width < share_.n_features()) refuse("Rows of bins must hold all features.");
   }
 
@@ -92,6 +90,8 @@ class PyTreeShare {
       block.y = array_of<double>(d, "y", n);
     }
     if (share_.draws()) block.count = array_of<u16>(d, "count", n);
+    if (share_.weighs())
+      (share_.draws() ? block.chance : block.weight) = array_of<i64>(d, "weight", n);
     block.node = array_of<i32>(d, "node", n);
     if (is_mapped) {
       const auto map = nb::cast<Written<u8>>(d["map"]);
@@ -102,9 +102,15 @@ class PyTreeShare {
     share_.add(block);
   }
 
-  nb::dict begin_tree(u64 seed, i64 n_all, i64 n_draws) {
+  // `first_row` and `start`: of the blocks of all shares, where chances differ.
+  nb::dict begin_tree(u64 seed, i64 n_all, i64 n_draws, i64 total, Vector<i64> first_row,
+                      Vector<i64> start) {
     if (n_all < 1 || n_all > i64{0xFFFFFFFF}) refuse("Rows must have numbers of 32 bits.");
-    return run([&](auto poll) { return share_.begin_tree(seed, n_all, n_draws, poll); });
+    if ((total > 0) != (share_.draws() && share_.weighs()) || first_row.size() != start.size() ||
+        (total > 0 && !start.size()))
+      refuse("Chances must be there where rows are drawn by them.");
+    const TreeDraws draws{n_all, n_draws, total, view(first_row), view(start)};
+    return run([&](auto poll) { return share_.begin_tree(seed, draws, poll); });
   }
 
   nb::object tables(i32 base, Vector<i32> slot_of, i64 n_slots, i32 per_slot, Vector<i32> feature,
@@ -156,6 +162,7 @@ class PyTreeShare {
     out["label"] = to_numpy(std::move(rows.label));
     out["y"] = to_numpy(std::move(rows.y));
     out["count"] = to_numpy(std::move(rows.count));
+    out["weight"] = to_numpy(std::move(rows.weight));
     return out;
   }
 
@@ -254,12 +261,12 @@ nb::object child_paths(Vector<u64> path) {
 
 void bind_tree_blocks(nb::module_& m) {
   nb::class_<PyTreeShare>(m, "TreeShare")
-      .def(nb::init<std::vector<i32>, i64, i32, std::vector<i64>, double, double, double, bool,
-                    int>(),
-           "n_bins"_a, "width"_a, "n_classes"_a, "class_weight"_a, "shift"_a, "scale"_a,
-           "square_scale"_a, "draws"_a, "n_threads"_a)
+      .def(nb::init<std::vector<i32>, i64, i32, double, double, double, double, bool, bool, int>(),
+           "n_bins"_a, "width"_a, "n_classes"_a, "shift"_a, "scale"_a, "square_scale"_a,
+           "weight_unit"_a, "draws"_a, "weighs"_a, "n_threads"_a)
       .def("add", &PyTreeShare::add, "arrays"_a, "first_row"_a, "is_mapped"_a)
-      .def("begin_tree", &PyTreeShare::begin_tree, "seed"_a, "n_all"_a, "n_draws"_a)
+      .def("begin_tree", &PyTreeShare::begin_tree, "seed"_a, "n_all"_a, "n_draws"_a, "total"_a,
+           "first_row"_a.noconvert(), "start"_a.noconvert())
       .def("tables", &PyTreeShare::tables, "base"_a, "slot_of"_a.noconvert(), "n_slots"_a,
            "per_slot"_a, "feature"_a.noconvert(), "start"_a.noconvert(), "n_words"_a)
       .def("divide", &PyTreeShare::divide, "base"_a, "slot_of"_a.noconvert(),

@@ -119,8 +119,9 @@ LossSum Share::loss() const {
         i64 sum = 0, weight = 0;
         for (i64 i = 0; i < n; ++i) {
           const double factor = block.factor_of(start + i);
-          sum += loss_unit_.whole(each[i] * factor);
-          weight += block.factor ? std::llrint(factor / p_.factor_unit) : 1;
+          const i64 count = block.count_of(start + i);
+          sum += loss_unit_.whole(each[i] * factor) * count;
+          weight += std::llrint(factor / p_.factor_unit) * count;
         }
         part.loss += sum;
         part.weight += weight;
@@ -212,7 +213,10 @@ void Share::fill(Block& block, const Units& units, const Scale& scale, Begun& pa
         continue;
       }
       Sum* to = reinterpret_cast<Sum*>(block.sums) + start;
-      for (i64 i = 0; i < m; ++i) units.pack(g[i], h[i], 1, static_cast<u32>(number + i), to[i]);
+      for (i64 i = 0; i < m; ++i) {
+        const i64 count = block.count_of(start + i);
+        units.pack(g[i], h[i], count, static_cast<u32>(number + i), to[i]);
+      }
     }
   };
   with_targets(block, first_target, [&](auto y) {
@@ -313,10 +317,10 @@ LeafSums Share::finish_tree(const BinTree& tree, std::span<const i32> number_of_
       for (i64 at = leaf.start; at < leaf.stop; ++at) {
         const u32 row = block.rows[at];
         if (!p_.sampling.is_on()) score[row] += value;
-        if (block.factor) weight += std::llrint(block.factor[row] / p_.factor_unit);
+        weight += block.count_of(row) * std::llrint(block.factor_of(row) / p_.factor_unit);
       }
       parts[thread].n_rows[i] += leaf.stop - leaf.start;
-      parts[thread].weight[i] += block.factor ? weight : leaf.stop - leaf.start;
+      parts[thread].weight[i] += weight;
     }
     if (!p_.sampling.is_on()) return;
     for (i64 row = 0; row < block.n_rows; ++row) {

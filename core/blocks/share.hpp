@@ -27,6 +27,7 @@ struct Block {
   const u8* bins = nullptr;   // by row
   const double* y = nullptr;  // by column; either of the two
   const float* small_y = nullptr;
+  const i32* count = nullptr;      // how often each row counts; null: once
   const double* factor = nullptr;  // weight of each row; null: all one
   double* score = nullptr;         // by column
   float* probability = nullptr;    // multinomial, by column
@@ -40,6 +41,7 @@ struct Block {
   };
   std::vector<Range> nodes;  // of the tree being grown
 
+  i64 count_of(i64 row) const { return count ? count[row] : 1; }
   double factor_of(i64 row) const { return factor ? factor[row] : 1.0; }
 };
 
@@ -69,7 +71,7 @@ struct ShareParams {
   i64 width = 0;             // bytes of a row
   boost::LossParams loss;
   boost::SamplingParams sampling;
-  i64 n_counted = 0;  // rows of all shares
+  i64 n_counted = 0;  // rows of all shares, as often as they count
   double factor_unit = 1;
   bool is_narrow = false;
   int n_threads = 1;

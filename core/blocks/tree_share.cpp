@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/philox.hpp"
 #include "base/team.hpp"
@@ -52,31 +53,55 @@ void TreeShare::add_row(const TreeBlock& block, i64 row, i64 at, NodeSums& sums)
   }
   const double y = block.y[row], centred = y - target_.shift;
   stats[0] += weight;
-  stats[1] += weight * std::llrint(centred * target_.scale);
-  stats[2] += weight * std::llrint(centred * centred * target_.square_scale);
+  const double factor = factor_of(block, row);
+  const i64 count = block.count ? block.count[row] : 1;
+  stats[1] += count * std::llrint(centred * factor * target_.scale);
+  stats[2] += count * std::llrint(centred * centred * factor * target_.square_scale);
   sums.low[at] = std::min(sums.low[at], y);
   sums.high[at] = std::max(sums.high[at], y);
 }
 
 // As draw_sample, whose counts of all rows would not fit.
-void TreeShare::draw(u64 seed, i64 n_all, i64 n_draws) {
+void TreeShare::draw(u64 seed, const TreeDraws& draws) {
   for (TreeBlock& block : blocks_) std::fill_n(block.count, block.n_rows, u16{0});
+  auto take = [](TreeBlock& block, i64 row) {
+    block.count[row] += block.count[row] < std::numeric_limits<u16>::max();
+  };
+  if (draws.total) {
+    std::map<i64, TreeBlock*> own;
+    for (TreeBlock& block : blocks_) own[block.first_row] = &block;
+    each_by_chance(seed, draws.total, draws.n_draws, [&](double at) {
+      // The first block whose chances reach it; what is beyond the last is the last row's.
+      const auto after =
+          std::partition_point(draws.start.begin() + 1, draws.start.end(),
+                               [&](i64 start) { return static_cast<double>(start) < at; });
+      const std::size_t i = after - draws.start.begin() - 1;
+      const auto found = own.find(draws.first_row[i]);
+      if (found == own.end()) return;  // another share's
+      TreeBlock& block = *found->second;
+      const i64 start = draws.start[i];
+      const i64* row = std::partition_point(
+          block.chance, block.chance + block.n_rows,
+          [&](i64 chance) { return static_cast<double>(start + chance) < at; });
+      take(block, std::min(row - block.chance, block.n_rows - 1));
+    });
+    return;
+  }
   std::vector<i64> ends;
   for (const TreeBlock& block : blocks_) ends.push_back(block.first_row + block.n_rows);
   std::size_t last = 0;
-  each_drawn(seed, n_all, n_draws, [&](i64 row) {
+  each_drawn(seed, draws.n_all, draws.n_draws, [&](i64 row) {
     if (row >= ends[last] || row < blocks_[last].first_row) {
       last = std::upper_bound(ends.begin(), ends.end(), row) - ends.begin();
       if (last == ends.size()) last = 0;
       if (row >= ends[last] || row < blocks_[last].first_row) return;  // another share's
     }
-    u16& count = blocks_[last].count[row - blocks_[last].first_row];
-    count += count < std::numeric_limits<u16>::max();
+    take(blocks_[last], row - blocks_[last].first_row);
   });
 }
 
-NodeSums TreeShare::begin_tree(u64 seed, i64 n_all, i64 n_draws, Callable<void()> poll) {
-  if (draws_) draw(seed, n_all, n_draws);
+NodeSums TreeShare::begin_tree(u64 seed, const TreeDraws& draws, Callable<void()> poll) {
+  if (draws_) draw(seed, draws);
   std::vector<NodeSums> parts(n_threads_, NodeSums(1, target_));
   each_block(
       [&](TreeBlock& block, int thread) {
@@ -106,8 +131,10 @@ std::vector<i64> TreeShare::tables(const TreeLevel& level, const Wanted& wanted,
         if (slot < 0) continue;
         const u8* bins = block.bins + i * width_;
         const i64 weight = weight_of(block, i);
-        const i64 number =
-            block.y ? weight * std::llrint((block.y[i] - target_.shift) * target_.scale) : 0;
+        const i64 count = block.count ? block.count[i] : 1;
+        const i64 number = block.y ? count * std::llrint((block.y[i] - target_.shift) *
+                                                         factor_of(block, i) * target_.scale)
+                                   : 0;
         for (i64 j = slot * m + first; j < slot * m + last; ++j) {
           i64* at = out.data() + wanted.start[j] + bins[wanted.feature[j]] * words;
           if (block.y) {
@@ -161,6 +188,7 @@ GatheredRows TreeShare::gather(const TreeLevel& level, Callable<void()> poll) co
       if (block.label) out.label.push_back(block.label[i]);
       if (block.y) out.y.push_back(block.y[i]);
       if (block.count) out.count.push_back(block.count[i]);
+      if (block.weight) out.weight.push_back(block.weight[i]);
     }
     if (block.map) madvise(block.map, block.map_size, MADV_DONTNEED);
     poll();

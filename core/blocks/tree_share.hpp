@@ -17,21 +17,24 @@ namespace treewright::blocks {
 
 struct TreeBlock {
   i64 n_rows = 0;
-  i64 first_row = 0;           // its place among all rows
-  const u8* bins = nullptr;    // by row
-  const u16* label = nullptr;  // classes, or
-  const double* y = nullptr;   // numbers
-  u16* count = nullptr;        // how often each row is drawn; null: once
-  i32* node = nullptr;         // where each row is; −1: it is not drawn
-  char* map = nullptr;         // pages of a file that may be left when the block is done with
+  i64 first_row = 0;            // its place among all rows
+  const u8* bins = nullptr;     // by row
+  const u16* label = nullptr;   // classes, or
+  const double* y = nullptr;    // numbers
+  const i64* weight = nullptr;  // scaled; null: all one
+  const i64* chance = nullptr;  // of each row to be drawn, those before it in the block added
+  u16* count = nullptr;         // how often each row is drawn; null: once
+  i32* node = nullptr;          // where each row is; −1: it is not drawn
+  char* map = nullptr;          // pages of a file that may be left when the block is done with
   i64 map_size = 0;
 };
 
 struct TreeTarget {
-  i32 n_classes = 0;              // 0: numbers
-  std::vector<i64> class_weight;  // scaled; empty: all one
-  // Numbers are (y − shift) · scale, their squares (y − shift)² · square_scale.
+  i32 n_classes = 0;  // 0: numbers
+  // Numbers are (y − shift) · scale, their squares (y − shift)² · square_scale, a row's as often
+  // as it is drawn and as much as it weighs.
   double shift = 0, scale = 1, square_scale = 1;
+  double weight_unit = 1;  // of scaled weights
 
   i32 n_stats() const { return n_classes ? n_classes : 3; }  // of a node: weight, y, y²
 };
@@ -70,28 +73,37 @@ struct GatheredRows {
   std::vector<i64> row;
   std::vector<u8> bins;  // a row of n_features each
   std::vector<u16> label, count;
+  std::vector<i64> weight;
   std::vector<double> y;
+};
+
+// How rows are drawn: n_draws of n_all, with chances that add up to `total`; 0: equal ones.
+// Chances of the blocks of all shares begin at `start`, those of rows from `first_row` on.
+struct TreeDraws {
+  i64 n_all = 0, n_draws = 0, total = 0;
+  std::span<const i64> first_row, start;
 };
 
 class TreeShare {
  public:
-  TreeShare(i32 n_features, i64 width, TreeTarget target, bool draws, int n_threads)
+  TreeShare(i32 n_features, i64 width, TreeTarget target, bool draws, bool weighs, int n_threads)
       : n_features_(n_features),
         width_(width),
         n_threads_(n_threads),
         draws_(draws),
-        target_(std::move(target)) {}
+        weighs_(weighs),
+        target_(target) {}
 
   void add(TreeBlock block) { blocks_.push_back(block); }
 
   // Words of a row of a table: rows unless the stats say them, then the stats that scores need.
   i32 table_width() const {
     if (!target_.n_classes) return 3;
-    return target_.n_classes + (draws_ || !target_.class_weight.empty());
+    return target_.n_classes + (draws_ || weighs_);
   }
 
-  // All rows at the root; with draws, those of the tree with this seed, n_draws of n_all.
-  NodeSums begin_tree(u64 seed, i64 n_all, i64 n_draws, Callable<void()> poll);
+  // All rows at the root; with draws, those of the tree with this seed.
+  NodeSums begin_tree(u64 seed, const TreeDraws& draws, Callable<void()> poll);
 
   std::vector<i64> tables(const TreeLevel& level, const Wanted& wanted,
                           Callable<void()> poll) const;
@@ -105,24 +117,26 @@ class TreeShare {
   i32 n_features() const { return n_features_; }
   i64 width() const { return width_; }
   bool draws() const { return draws_; }
+  bool weighs() const { return weighs_; }
   const TreeTarget& target() const { return target_; }
 
  private:
   template <class Body>
   void each_block(Body&& body, Callable<void()> poll) const;
-  void draw(u64 seed, i64 n_all, i64 n_draws);
+  void draw(u64 seed, const TreeDraws& draws);
   void add_row(const TreeBlock& block, i64 row, i64 at, NodeSums& sums) const;
   i64 weight_of(const TreeBlock& block, i64 row) const {
-    const i64 count = block.count ? block.count[row] : 1;
-    return target_.class_weight.empty() || !block.label
-               ? count
-               : count * target_.class_weight[block.label[row]];
+    return (block.count ? block.count[row] : 1) * (block.weight ? block.weight[row] : 1);
+  }
+  // What a row's target counts as where its weight is scaled.
+  double factor_of(const TreeBlock& block, i64 row) const {
+    return block.weight ? static_cast<double>(block.weight[row]) * target_.weight_unit : 1.0;
   }
 
   i32 n_features_;
   i64 width_;
   int n_threads_;
-  bool draws_;
+  bool draws_, weighs_;
   TreeTarget target_;
   mutable std::vector<TreeBlock> blocks_;
 };

@@ -323,7 +323,7 @@ struct LogisticLosses {
 }  // namespace
 
 template <class OfRow>
-LossSum Booster::sum_losses(const Judged& rows, OfRow&& of_row) const {
+LossSum Booster::sum_losses(const Judged& rows, double factor_unit, OfRow&& of_row) const {
   const i64 n = rows.n_rows();
   std::vector<LossSum> parts(n_blocks(n));
   const bool is_unweighted = rows.factor.empty() && rows.count.empty();
@@ -347,11 +347,11 @@ LossSum Booster::sum_losses(const Judged& rows, OfRow&& of_row) const {
           const i64 count = rows.count_of(start + i);
           const double factor = rows.factor_of(start + i);
           sum += loss_unit_.whole(each[i] * factor) * count;
-          weight += count * std::llrint(factor / factor_unit_);
+          weight += count * std::llrint(factor / factor_unit);
         }
       }
       part.loss += sum;
-      part.weight += is_unweighted ? n_each : weight;
+      part.weight += is_unweighted ? n_each * std::llrint(1 / factor_unit) : weight;
     }
   });
   LossSum total;
@@ -395,9 +395,13 @@ LossUnit Booster::unit_at_start() {
 }
 
 double Booster::loss(const Judged& rows) const {
+  double unit = factor_unit_;
+  if (training.factor.empty() && !rows.factor.empty()) {  // weights of an eval_set alone
+    unit = factor_unit(*std::max_element(rows.factor.begin(), rows.factor.end()), rows.n_rows());
+  }
   LossSum total;
-  each_loss(rows, [&](auto&& of_row) { total.add(sum_losses(rows, of_row)); });
-  return total.mean(loss_unit_, factor_unit_);
+  each_loss(rows, [&](auto&& of_row) { total.add(sum_losses(rows, unit, of_row)); });
+  return total.mean(loss_unit_, unit);
 }
 
 }  // namespace treewright::boost

@@ -87,7 +87,7 @@ class Booster {
   template <class F>
   void each_loss(const Judged& rows, F&& f) const;
   template <class OfRow>
-  LossSum sum_losses(const Judged& rows, OfRow&& of_row) const;
+  LossSum sum_losses(const Judged& rows, double factor_unit, OfRow&& of_row) const;
   LossUnit unit_at_start();
 
   void class_probabilities();

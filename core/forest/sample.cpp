@@ -21,12 +21,18 @@ void draw(Philox random, const Sampling& s, const std::vector<double>& weight, i
     return;
   }
   if (s.replace) {
-    std::vector<double> ends(n);
-    std::partial_sum(weight.begin(), weight.end(), ends.begin());
-    for (i64 i = 0; i < count; ++i) {
-      const double at = positive_uniform(random) * ends.back();
-      take(std::min<i64>(std::lower_bound(ends.begin(), ends.end(), at) - ends.begin(), n - 1));
-    }
+    bool are_whole = true;
+    for (const double w : weight) are_whole &= w == std::floor(w);
+    const double most = *std::max_element(weight.begin(), weight.end());
+    const double scale = chance_scale(most, are_whole, n);
+    std::vector<i64> ends(n);
+    i64 total = 0;
+    for (i64 i = 0; i < n; ++i) ends[i] = total += std::llrint(weight[i] * scale);
+    each_by_chance(random, total, count, [&](double at) {
+      const auto row = std::partition_point(ends.begin(), ends.end(),
+                                            [&](i64 end) { return static_cast<double>(end) < at; });
+      take(std::min<i64>(row - ends.begin(), n - 1));
+    });
     return;
   }
   // Without replacement: the smallest of exponential times (Efraimidis and Spirakis 2006).
@@ -40,6 +46,14 @@ void draw(Philox random, const Sampling& s, const std::vector<double>& weight, i
 }
 
 }  // namespace
+
+double chance_scale(double most, bool are_whole, i64 n) {
+  const double bound = most * static_cast<double>(n);
+  if (are_whole && bound < 0x1p62) return 1;
+  int exponent = 0;
+  std::frexp(bound, &exponent);
+  return std::ldexp(1.0, 61 - exponent);
+}
 
 void draw_sample(const Sampling& s, u64 seed, i64 n, i32* counts) {
   if (s.all) {

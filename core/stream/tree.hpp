@@ -5,6 +5,8 @@
 // extremely fast variant (Manapragada, Webb and Salehi 2018) compares with no test at all, and goes
 // on comparing at inner nodes, so that a test may be exchanged. Under drift (Bifet and Gavaldà
 // 2009) the error of every node is watched, and where it rises a second subtree is grown beside it.
+//
+// Twin: treewright.kernels.reference.stream.
 #pragma once
 
 #include <span>

@@ -77,6 +77,22 @@ def test_trees_and_forests_are_the_same_on_a_cluster(client, saved, monkeypatch)
     assert len(model.predict(frame).compute()) == 3000
 
 
+def test_weights_are_a_column_on_a_cluster(client, saved):
+    import dask.dataframe as dd
+
+    frame = mixed(2000).select([*FEATURES, "two"]).to_pandas()
+    frame["w"] = np.random.default_rng(0).exponential(size=2000)
+    parts = dd.from_pandas(frame, npartitions=4)
+    for model in (
+        GradientBoostingClassifier(n_estimators=2, random_state=1),
+        RandomForestClassifier(2, random_state=1),
+    ):
+        expected = saved(model.fit(frame, target="two", sample_weight="w"))
+        assert saved(model.fit(parts, target="two", sample_weight="w")) == expected
+    with pytest.raises(ParameterError, match="sample_weight must name a column where X is a Dask"):
+        model.fit(parts, target="two", sample_weight=frame["w"])
+
+
 def test_a_worker_that_is_killed_is_survived(client, saved, monkeypatch):
     import dask.dataframe as dd
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from treewright.data.categories import Coded, listed, plain_values
 from treewright.data.columns import Column, as_floats, settle, to_coded, to_floats
 from treewright.data.frames import feature_names, is_frame, raw_column, read_frame
+from treewright.data.weights import EXACT, exact_sum
 from treewright.errors import DataError
 
 __all__ = [
@@ -79,7 +80,10 @@ def class_totals(
     """
     if weight is None and n_classes <= 8:  # bincount would copy the codes to wider ones
         return np.array([np.count_nonzero(codes == k) for k in range(n_classes)], np.float64)
-    return np.bincount(codes, weight, n_classes).astype(np.float64)
+    if weight is None or np.all(weight == np.floor(weight)):
+        return np.bincount(codes, weight, n_classes).astype(np.float64)
+    each = [exact_sum(weight[codes == k]) / EXACT for k in range(n_classes)]  # in any order of rows
+    return np.array(each, np.float64)
 
 
 def class_order(y: Any) -> tuple[Any, ...] | None:

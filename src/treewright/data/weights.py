@@ -12,7 +12,16 @@ from treewright.errors import DataError
 if TYPE_CHECKING:
     from treewright.data.table import Table
 
-__all__ = ["check_lengths", "counting_weights", "read_weights", "without_empty_rows"]
+__all__ = [
+    "EXACT",
+    "check_lengths",
+    "counting_scale",
+    "counting_weights",
+    "exact_sum",
+    "read_weights",
+    "refuse_extremes",
+    "without_empty_rows",
+]
 
 MOST = 1e100
 """Largest weight; its inverse is the smallest."""
@@ -47,7 +56,7 @@ def read_weights(
             "give a row that is to be left out the weight 0."
         )
     used = weight > 0
-    _refuse_extremes(weight[used])
+    refuse_extremes(weight[used])
     rows = None
     if not used.all():
         rows = used
@@ -60,7 +69,7 @@ def read_weights(
     return (None if np.all(weight == 1.0) else weight), rows
 
 
-def _refuse_extremes(weight: NDArray[np.float64]) -> None:
+def refuse_extremes(weight: NDArray[np.float64]) -> None:
     """Refuse weights whose sums would overflow, or of which the small ones would vanish."""
     if not len(weight):
         return
@@ -89,9 +98,39 @@ def counting_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] 
     """
     if weight is None:
         return None
-    if weight.max() <= 2**53 and np.all(weight == np.rint(weight)):
-        return np.asarray(weight / np.gcd.reduce(weight.astype(np.int64)))
-    return np.asarray(weight / (weight.sum() / len(weight)))
+    whole = weight.max() <= 2**53 and np.all(weight == np.rint(weight))
+    divisor = int(np.gcd.reduce(weight.astype(np.int64))) if whole else 0
+    return np.asarray(weight / counting_scale(divisor, exact_sum(weight), len(weight)))
+
+
+def counting_scale(divisor: int, total: int, n: int) -> float:
+    """What weights are divided by: their greatest common divisor, or their mean where it is 0.
+
+    ``total`` is their :func:`exact_sum`.
+    """
+    return float(divisor) if divisor else (total / EXACT) / n
+
+
+EXACT = 1 << 1153
+"""Units of exact sums in 1."""
+
+
+def exact_sum(values: NDArray[np.float64]) -> int:
+    """The sum of weights without rounding, in units: blocks of rows can be added in any order.
+
+    Examples
+    --------
+    >>> exact_sum(np.array([1e16, 1.0, 1.0])) / EXACT
+    1.0000000000000002e+16
+    """
+    mantissa, exponent = np.frexp(values)
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    total = 0
+    for power in np.unique(exponent).tolist():
+        own = whole[exponent == power]
+        high, low = int((own >> 26).sum()), int((own & (2**26 - 1)).sum())
+        total += ((high << 26) + low) << (power + 1100)
+    return total
 
 
 def without_empty_rows(table: Table, sample_weight: Any) -> Any:

@@ -34,9 +34,10 @@ class ReadsBlocks:
             Dask data frame. Columns of more than 255 values are then split between bins.
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for regression
             The target, without gaps; None where ``target`` names it.
-        sample_weight : array-like of shape (n_samples,), default=None
+        sample_weight : array-like of shape (n_samples,) or str, default=None
             Weight of each row, at least 0; rows of weight 0 are left out. Where rows are drawn,
-            it is their chance to be drawn.
+            it is their chance to be drawn. With ``target``, also the name of a column of the
+            source, which is then no feature.
         target : str, default=None
             The column of the source X to predict.
         memory_limit : int or str, default=None

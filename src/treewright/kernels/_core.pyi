@@ -224,7 +224,12 @@ class Share:
 
 class Planner:
     def __init__(
-        self, bins: Bins, params: dict[str, Any], n_counted: int, most_factor: float
+        self,
+        bins: Bins,
+        params: dict[str, Any],
+        n_rows: int,
+        n_counted: int | None,
+        most_factor: float,
     ) -> None: ...
     def offsets(self) -> NDArray[np.int32]: ...
     def width(self) -> int: ...

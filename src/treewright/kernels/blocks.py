@@ -14,7 +14,11 @@ __all__ = ["Planner", "Share", "make_planner", "make_share"]
 
 
 def make_planner(
-    maps: Sequence[BinMap], params: dict[str, Any], n_counted: int, most_factor: float
+    maps: Sequence[BinMap],
+    params: dict[str, Any],
+    n_rows: int,
+    n_counted: int | None,
+    most_factor: float,
 ) -> Planner:
     """A planner of trees on columns that become bins by ``maps``.
 
@@ -24,13 +28,13 @@ def make_planner(
         How columns become bins.
     params
         Growth, loss and sampling; see ``core/boost/params.hpp``.
-    n_counted
-        Rows to learn from.
+    n_rows, n_counted
+        Rows to learn from, and how often they count together; None where each counts once.
     most_factor
         The largest weight of a row; 0 where all rows weigh the same.
     """
     empty = [np.empty(0, np.float64 if m.codes is None else np.int32) for m in maps]
-    return Planner(make_bins(empty, maps), params, n_counted, most_factor)
+    return Planner(make_bins(empty, maps), params, n_rows, n_counted, most_factor)
 
 
 def make_share(fitting: Any) -> Share:
@@ -39,7 +43,7 @@ def make_share(fitting: Any) -> Share:
         fitting.params,
         np.ascontiguousarray(fitting.offsets, np.int32),
         fitting.width,
-        fitting.n_learned,
+        fitting.n_learned if fitting.n_counted is None else fitting.n_counted,
         fitting.most_factor,
         fitting.n_threads,
     )

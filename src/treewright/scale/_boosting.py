@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema, Target
 from treewright.data.sources import Source
 from treewright.data.table import Table
+from treewright.data.weights import EXACT, counting_scale
 from treewright.ensembles.boosting.base import Plan
 from treewright.ensembles.boosting.material import Material
 from treewright.ensembles.boosting.statistics import many_categories
@@ -28,20 +29,24 @@ from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import reported
 from treewright.estimator.training import drawn_seed, threads
 from treewright.kernels.blocks import make_planner
-from treewright.kernels.boosting import MOST_ROWS
-from treewright.scale._engine import Engine, firsts, make_engine, survey_features
+from treewright.kernels.boosting import MOST_COUNTED, MOST_ROWS
+from treewright.scale._engine import Engine, firsts, make_engine, survey_features, weigh
 from treewright.scale._memory import make_budget
 from treewright.scale._rounds import BlockRun, Pool
 from treewright.scale._share import Fitting, Placed
 from treewright.scale._survey import (
+    Look,
     Reading,
     TargetPart,
+    WeightPart,
     aside_windows,
     bin_maps_of,
+    class_totals,
     draw_aside,
     look_at_target,
     merge_targets,
     settle_aside,
+    settle_weights,
 )
 
 __all__ = ["fit_source"]
@@ -73,13 +78,22 @@ def fit_source(
     drops_gaps: bool = False,
 ) -> Any:
     """Fit a gradient booster on a source; see :meth:`Boosting.fit`."""
-    _check(estimator, y, sample_weight, target, eval_set)
+    _check(estimator, y, target, eval_set)
     check_parameters(estimator)
     engine = make_engine(X, client)
     try:
         with reported(estimator, X, y, sample_weight, n_parts=1) as progress:
             plan, run = _prepare(
-                estimator, engine, X, target, eval_set, memory_limit, temp_dir, progress, drops_gaps
+                estimator,
+                engine,
+                X,
+                sample_weight,
+                target,
+                eval_set,
+                memory_limit,
+                temp_dir,
+                progress,
+                drops_gaps,
             )
             interrupt = run.run(estimator._patience(plan.aim, plan.aside))
             estimator._store(plan, run)
@@ -96,7 +110,7 @@ def fit_source(
     return estimator
 
 
-def _check(estimator: Any, y: Any, sample_weight: Any, target: Any, eval_set: Any) -> None:
+def _check(estimator: Any, y: Any, target: Any, eval_set: Any) -> None:
     """Refuse what blocks cannot do, one sentence each."""
     if not isinstance(target, str):
         raise ParameterError(
@@ -105,11 +119,10 @@ def _check(estimator: Any, y: Any, sample_weight: Any, target: Any, eval_set: An
         )
     given = {
         "y": (y is not None, "the target is a column of the source, named by target="),
-        "sample_weight": (sample_weight is not None, "blocks weigh all rows alike"),
         "tree_method": (estimator.tree_method == "exact", "blocks are binned"),
         "sampling": (
             estimator.subsample < 1 and estimator.sampling != "uniform",
-            "blocks draw rows uniformly",
+            "goss and mvs need the slopes of all rows in order, and blocks draw rows uniformly",
         ),
         "dropout": (estimator.dropout > 0, "blocks keep no earlier trees apart"),
         "warm_start": (estimator.warm_start, "a fit on blocks begins anew"),
@@ -154,6 +167,7 @@ def _prepare(
     estimator: Any,
     engine: Engine,
     X: Any,
+    sample_weight: Any,
     target: str,
     eval_set: Any,
     memory_limit: Any,
@@ -164,7 +178,9 @@ def _prepare(
     """Look at the target, then at the features, then lay out the blocks."""
     source = engine.source(X)
     source.require(target)
-    n_threads, n_features = threads(estimator.n_jobs), len(source.names) - 1
+    source, weight = weigh(source, sample_weight, target)
+    n_threads = threads(estimator.n_jobs)
+    n_features = len(source.names) - 1 - (weight is not None)
     if n_features < 1:
         raise DataError(f"There must be columns beside the target {target!r}, got none; add some.")
     n_places = n_features * (estimator.max_bins + 1)
@@ -176,18 +192,18 @@ def _prepare(
         estimator.categorical_features,
         estimator.ordinal_features,
         drops_gaps,
+        weight,
     )
-    parts = engine.each(look_at_target, [(piece,) for piece in source.pieces], reading)
-    found = merge_targets(parts)
+    reading, parts, found, weighs = _targets(engine, source, reading)
     aim = _aim(estimator, target, found)
     _check_loss(aim)
     seed = drawn_seed(estimator.random_state)
     rows = _set_aside(estimator, engine, source, reading, parts, found, eval_set, seed)
-    schema, features, most = survey_features(
+    schema, look = survey_features(
         engine, reading, found, rows.placed, rows.n_learned, rows.aside, estimator.max_bins
     )
     _check_categories(estimator, schema)
-    maps = bin_maps_of(features, estimator.max_bins)
+    maps = bin_maps_of(look.features, estimator.max_bins)
     learn = _learned(schema, target, found, rows.n_learned)
     is_judged = rows.aside is not None or rows.judged is not None
     start = np.zeros((1, aim.n_columns))
@@ -203,8 +219,8 @@ def _prepare(
         "seed": seed,
     }
     factors = _factors(estimator, found)
-    most_factor = 0.0 if factors is None else float(factors.max())
-    planner = make_planner(maps, params, rows.n_learned, most_factor)
+    n_counted, most_factor = _weight_sizes(weighs, look, factors)
+    planner = make_planner(maps, params, rows.n_learned, n_counted, most_factor)
     fitting = Fitting(
         reading,
         schema,
@@ -213,10 +229,13 @@ def _prepare(
         rows.aside,
         params,
         factors,
+        weighs,
+        most_factor,
         planner.offsets(),
         planner.width(),
         planner.sum_bytes(),
         rows.n_learned,
+        n_counted,
         n_threads,
         budget.resident,
         None if temp_dir is None else str(temp_dir),
@@ -224,9 +243,45 @@ def _prepare(
     pieces = () if rows.judged is None else rows.judged.pieces
     pool = engine.pool(fitting, [*rows.placed, *(Placed(p, 0, 0, judges=True) for p in pieces)])
     if estimator.init == "prior":
-        start = _start(aim, pool, rows.counts, factors, most)[None, :]
+        is_weighed = most_factor > 0 or n_counted is not None
+        start = _start(aim, pool, rows.counts, look.most, is_weighed)[None, :]
         plan = replace(plan, start=start)
     return plan, BlockRun(pool, planner, aim, rounds, schema, plan.start[0])
+
+
+def _targets(
+    engine: Engine, source: Source, reading: Reading
+) -> tuple[Reading, list[TargetPart], TargetPart, str | None]:
+    """Targets and weights, which are scaled, and whether these are "counts" or "factors"."""
+    pieces = [(piece,) for piece in source.pieces]
+    parts = engine.each(look_at_target, pieces, reading)
+    found = merge_targets(parts)
+    weights = settle_weights(found)
+    if weights is None:
+        return reading, parts, replace(found, weights=None), None
+    scale = counting_scale(weights.divisor, weights.total, found.n_rows)
+    reading = replace(reading, weight_scale=scale)
+    if scale != 1:
+        parts = engine.each(look_at_target, pieces, reading)
+        found = merge_targets(parts)
+        assert found.weights is not None
+        weights = WeightPart.merged(found.weights)
+    is_count = weights.divisor > 0 and weights.total / EXACT < MOST_COUNTED
+    return reading, parts, found, "counts" if is_count else "factors"
+
+
+def _weight_sizes(
+    weighs: str | None, look: Look, factors: Floats | None
+) -> tuple[int | None, float]:
+    """How often rows count together (None: once each), and the largest factor (0: none)."""
+    weights = look.weights or []
+    if weighs == "factors":
+        most = [0.0 if part is None else part.most for part in weights]
+        return None, float(np.max(most if factors is None else most * factors))
+    most_factor = 0.0 if factors is None else float(factors.max())
+    if weighs is None:
+        return None, most_factor
+    return int(sum(part.total for part in weights if part) / EXACT), most_factor
 
 
 def _set_aside(
@@ -305,9 +360,7 @@ def _factors(estimator: Any, found: TargetPart) -> Floats | None:
     weight = getattr(estimator, "class_weight", None)
     if weight is None or found.values is None or found.counts is None:
         return None
-    return np.asarray(
-        class_weights(weight, found.values.tolist(), found.counts.astype(np.float64)), np.float64
-    )
+    return np.asarray(class_weights(weight, found.values.tolist(), class_totals(found)), np.float64)
 
 
 def _with(pieces: Sequence[tuple[Any, ...]], firsts: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -317,50 +370,40 @@ def _with(pieces: Sequence[tuple[Any, ...]], firsts: Sequence[int]) -> list[tupl
 # -- the start ----------------------------------------------------------------------------------
 
 
-def _start(
-    aim: Aim, pool: Pool, rows: NDArray[np.int64], factors: Floats | None, most: float
-) -> Floats:
+def _start(aim: Aim, pool: Pool, rows: NDArray[np.int64], most: float, is_weighed: bool) -> Floats:
     """The best constant score of each column, as a fit in memory finds it."""
+    if is_weighed:
+        sums = _weighed_sums(pool)
+    elif aim.is_shared:
+        sums = rows.astype(np.float64)
+    elif aim.name in ("logistic", "exponential"):
+        sums = np.array([rows[1], rows.sum()], np.float64)
+    else:
+        n = int(rows.sum())
+        unit = 1.0 if most == 0 else _unit(most, n)
+        sums = np.array([sum(part[0] for part in pool.call("sum_targets", unit)) * unit, n])
     if aim.is_shared:
-        share = np.array([_total(each, n) for each, n in _weights(rows, factors)])
-        log = np.log(share / share.sum())
+        log = np.log(sums / sums.sum())
         return np.asarray(log - log.mean())
+    mean = float(sums[0] / sums[1])
     if aim.name in ("logistic", "exponential"):
-        pairs = _weights(rows, factors)
-        if factors is None:
-            mean = _total(1.0, int(rows[1])) / int(rows.sum())
-        else:
-            mean = _sum_of([(0.0, pairs[0][1]), pairs[1]]) / _sum_of(pairs)
         odds = float(np.log(mean / (1 - mean)))
         return np.array([odds if aim.name == "logistic" else odds / 2])
-    n = int(rows.sum())
-    if most == 0:
-        mean = 0.0
-    else:
-        unit = _unit(most, n)
-        mean = float(sum(part[0] for part in pool.call("sum_targets", unit))) * unit / n
     return np.array([mean if aim.name == "squared_error" else float(np.log(mean))])
 
 
-def _weights(rows: NDArray[np.int64], factors: Floats | None) -> list[tuple[float, int]]:
-    """Weight and rows of each class."""
-    each = np.ones(len(rows)) if factors is None else factors
-    return [(float(w), int(n)) for w, n in zip(each, rows, strict=True)]
+def _weighed_sums(pool: Pool) -> Floats:
+    """Weights of all classes; or the weighed target and the weight."""
+    sizes = np.array(pool.call("weighed_sizes"))  # by share: largest number, and how many
+    units = [
+        _unit(most, int(n)) if most else 1.0
+        for most, n in zip(sizes[:, 0].max(0), sizes[:, 1].sum(0), strict=True)
+    ]
+    parts = pool.call("weighed_sums", units)
+    totals = [sum(part[k] for part in parts) for k in range(len(units))]
+    return np.array([float(t) * unit for t, unit in zip(totals, units, strict=True)])
 
 
 def _unit(most: float, n: int) -> float:
     """The unit in which so many numbers are summed; see ``order_free_sum``."""
     return float(2.0 ** (math.ceil(math.log2(most)) + math.ceil(math.log2(n + 1)) - 62))
-
-
-def _sum_of(parts: Sequence[tuple[float, int]]) -> float:
-    """The order-free sum of numbers that come so often."""
-    most = max((abs(value) for value, n in parts if n), default=0.0)
-    if most == 0:
-        return 0.0
-    unit = _unit(most, sum(n for _, n in parts))
-    return float(sum(int(np.rint(value / unit)) * n for value, n in parts)) * unit
-
-
-def _total(value: float, n: int) -> float:
-    return _sum_of([(value, n)])

@@ -8,6 +8,7 @@ are added to their scores, and the round is done again: the model is the same.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +22,9 @@ from treewright.scale._rounds import LostShareError
 from treewright.scale._share import Placed
 
 __all__ = ["DaskEngine", "DaskPool", "predict_lazily"]
+
+NOTICED_WITHIN = 30.0
+"""Seconds in which a scheduler notices that a worker is gone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,12 +213,20 @@ class DaskPool:
 
     def _replace_lost(self, error: Exception) -> None:
         """Make the shares of workers that are gone anew; any other error is no loss."""
-        alive = set(self._workers())
-        lost = [share for share in self.shares if share[0] not in alive]
+        lost = self._lost()
+        # The scheduler may learn of a dead worker after we do.
+        end = time.monotonic() + (NOTICED_WITHIN if isinstance(error, OSError) else 0)
+        while not lost and time.monotonic() < end:
+            time.sleep(0.05)
+            lost = self._lost()
         if not lost:
             raise error
-        self.shares = [share for share in self.shares if share[0] in alive]
+        self.shares = [share for share in self.shares if share not in lost]
         self._make([piece for share in lost for piece in share[1]])
+
+    def _lost(self) -> list[tuple[str, list[Placed], Any, Any]]:
+        alive = set(self._workers())
+        return [share for share in self.shares if share[0] not in alive]
 
     def close(self) -> None:
         """Let the shares go."""

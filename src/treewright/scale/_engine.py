@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treewright.data.schema import Schema
-from treewright.data.sources import Source, open_source
-from treewright.errors import DataError
+from treewright.data.sources import Piece, Source, open_source
+from treewright.data.weights import read_weights
+from treewright.errors import DataError, ParameterError
 from treewright.scale._rounds import LocalPool, Pool
 from treewright.scale._share import Placed
 from treewright.scale._survey import (
     Aside,
-    FeatureParts,
+    Look,
     Reading,
     TargetPart,
     look_at_features,
-    merge_features,
+    merge_looks,
 )
 
-__all__ = ["Engine", "LocalEngine", "firsts", "make_engine", "survey_features"]
+__all__ = ["Engine", "LocalEngine", "firsts", "make_engine", "survey_features", "weigh"]
 
 
 class LocalEngine:
@@ -70,8 +73,8 @@ def survey_features(
     n_learned: int,
     aside: Aside | None,
     max_bins: int,
-) -> tuple[Schema, FeatureParts, float]:
-    """The features, what is known of their values, and the largest size of a target."""
+) -> tuple[Schema, Look]:
+    """The features, and what is known of the rows to learn from."""
     looks = engine.each(
         look_at_features,
         [(p.piece, p.first_row, p.first_learned) for p in placed],
@@ -81,8 +84,75 @@ def survey_features(
         aside,
         max_bins,
     )
-    features = merge_features([look[0] for look in looks], max_bins)
-    if all(part.is_empty for part in features):
+    look = merge_looks(looks, max_bins)
+    if all(part.is_empty for part in look.features):
         raise DataError("X must have a value somewhere, got gaps in all cells; check the files.")
-    schema = Schema(tuple(part.feature for part in features), True)
-    return schema, features, max(look[1] for look in looks)
+    return Schema(tuple(part.feature for part in look.features), True), look
+
+
+# -- weights ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedPiece:
+    """A piece with a column of weights that came as an array."""
+
+    piece: Piece
+    name: str
+    weight: NDArray[np.float64]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the piece."""
+        return self.piece.n_rows
+
+    def read(self, columns: Sequence[str] | None, most: int) -> Iterator[Any]:
+        """Tables of at most ``most`` rows, in order."""
+        first = 0
+        own = None if columns is None else [name for name in columns if name != self.name]
+        for frame in self.piece.read(own, most):
+            weight = self.weight[first : first + len(frame)]
+            first += len(frame)
+            yield _with_column(frame, self.name, weight)
+
+
+def _with_column(frame: Any, name: str, values: NDArray[np.float64]) -> Any:
+    if hasattr(frame, "iloc"):
+        return frame.assign(**{name: values})
+    if hasattr(frame, "append_column"):
+        import pyarrow as pa
+
+        return frame.append_column(name, pa.array(values))
+    import polars as pl
+
+    return frame.with_columns(pl.Series(name, values))
+
+
+def weigh(source: Source, sample_weight: Any, target: str) -> tuple[Source, str | None]:
+    """The source, and which of its columns holds the weights of rows, if they have any."""
+    if sample_weight is None:
+        return source, None
+    if isinstance(sample_weight, str):
+        source.require(sample_weight, "sample_weight")
+        if sample_weight == target:
+            raise ParameterError(
+                f"sample_weight must name another column than target, got {target!r} for both; "
+                "name the column of weights."
+            )
+        return source, sample_weight
+    if any(hasattr(piece, "future") for piece in source.pieces):
+        raise ParameterError(
+            "sample_weight must name a column where X is a Dask data frame, got "
+            f"{type(sample_weight).__name__}; add the weights as a column and pass its name."
+        )
+    read_weights(sample_weight, source.n_rows)  # refuses what are no weights
+    weight = np.broadcast_to(np.asarray(sample_weight, np.float64), source.n_rows)
+    name = "sample_weight"
+    while name in source.names:
+        name += "_"
+    begins = firsts([piece.n_rows for piece in source.pieces])
+    pieces = tuple(
+        WeighedPiece(piece, name, np.ascontiguousarray(weight[first : first + piece.n_rows]))
+        for piece, first in zip(source.pieces, begins, strict=True)
+    )
+    return replace(source, names=(*source.names, name), pieces=pieces), name

@@ -85,8 +85,7 @@ class BlockRun:
         """Grow the trees of one round and note what they came to."""
         while True:
             try:
-                trees, parts = self._grow()
-                losses = self._losses()
+                trees, parts, losses = self._grow()
                 break
             except LostShareError:
                 self.n_lost += 1
@@ -106,16 +105,23 @@ class BlockRun:
             except LostShareError:
                 self.n_lost += 1
 
-    def _grow(self) -> tuple[list[tuple[dict[str, Any], int]], list[dict[str, NDArray[Any]]]]:
-        trees, parts = [], []
+    def _grow(
+        self,
+    ) -> tuple[list[tuple[dict[str, Any], int]], list[dict[str, NDArray[Any]]], list[float]]:
+        """Trees of a round, as they travel and as they are kept, and the losses after it."""
+        trees, parts, losses = [], [], []
         if self.aim.n_columns > 1 and self.aim.is_shared:
             self._all("begin_round")
         for column in range(self.aim.n_columns):
             tree = self._tree(column)
-            about = _added(self._all("finish_tree", tree, column))
+            is_last = column == self.aim.n_columns - 1  # whose answer brings the losses along
+            answers = self._all("finish_round" if is_last else "finish_tree", tree, column)
+            about = _added([answer["leaves"] for answer in answers])
+            if is_last:
+                losses = self._mean_losses([answer["losses"] for answer in answers])
             parts.append(finished(self.planner.tree(about["n_rows"], about["weight"])))
             trees.append((tree, column))
-        return trees, parts
+        return trees, parts, losses
 
     def _tree(self, column: int) -> dict[str, Any]:
         planner = self.planner
@@ -141,10 +147,10 @@ class BlockRun:
         tree: dict[str, Any] = planner.finish(self.rounds.learning_rate)
         return tree
 
-    def _losses(self) -> list[float]:
+    def _mean_losses(self, answers: Sequence[Any]) -> list[float]:
         """Mean losses of the rows learned from, and of those that judge if there are any."""
         out = []
-        for parts in zip(*self._all("losses"), strict=True):
+        for parts in zip(*answers, strict=True):
             known = [part for part in parts if part is not None]
             if not known:
                 continue

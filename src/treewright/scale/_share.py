@@ -6,8 +6,8 @@ and what it answers are integer sums, never rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,14 @@ from treewright.data.sources import Piece
 from treewright.kernels.blocks import make_share
 from treewright.kernels.boosting import BinMap, make_bins
 from treewright.scale._store import BlockLayout, Store
-from treewright.scale._survey import Aside, Reading, blocks_of, read_block, target_codes
+from treewright.scale._survey import (
+    Aside,
+    Reading,
+    block_weights,
+    blocks_of,
+    read_block,
+    target_codes,
+)
 
 __all__ = ["BlockShare", "Fitting", "Placed"]
 
@@ -48,8 +55,12 @@ class Fitting:
         Growth, loss and sampling in the core's words.
     factors
         Weight of each class; None for ones.
-    n_learned
-        Rows to learn from, in all shares.
+    weighs
+        Whether weights of rows are "counts" or "factors"; None where all are one.
+    most_factor
+        The largest weight that is no count; 0 where there are none.
+    n_learned, n_counted
+        Rows to learn from, in all shares, and how often they count; None for once each.
     """
 
     reading: Reading
@@ -59,18 +70,16 @@ class Fitting:
     aside: Aside | None
     params: dict[str, Any]
     factors: Floats | None
+    weighs: str | None
+    most_factor: float
     offsets: NDArray[np.int32]
     width: int
     sum_bytes: int
     n_learned: int
+    n_counted: int | None
     n_threads: int
     resident: int
     temp_dir: str | None = None
-
-    @property
-    def most_factor(self) -> float:
-        """The largest weight; 0 where there are none."""
-        return 0.0 if self.factors is None else float(self.factors.max())
 
     def make(self, placed: Sequence[Placed]) -> BlockShare:
         """The share of these pieces."""
@@ -85,7 +94,8 @@ class Fitting:
             n_columns,
             1 if shared else n_columns,
             self.classes is not None,
-            self.factors is not None,
+            self.weighs == "counts",
+            self.most_factor > 0,
             self.sum_bytes if grows else 0,
             shared and grows,
         )
@@ -110,33 +120,54 @@ class BlockShare:
     def _bin(self, placed: Placed) -> None:
         fitting = self.fitting
         row, learned = placed.first_row, placed.first_learned
-        for frame in blocks_of(placed.piece, fitting.reading):
+        reading = fitting.reading
+        if placed.judges:
+            reading = replace(reading, weight=None)
+        for frame in blocks_of(placed.piece, reading):
             if not len(frame):
                 continue
             table = read_block(frame, fitting.reading, fitting.schema)
             codes, y = target_codes(frame, fitting.reading, fitting.classes)
             bins = make_bins(table.columns, fitting.maps, fitting.n_threads).by_row()
-            if placed.judges:
-                self._keep(False, bins, codes, y, 0)
-            elif fitting.aside is None:
-                self._keep(True, bins, codes, y, learned)
+            if placed.judges:  # a weight of one each, as of an eval_set in memory
+                self._keep(False, bins, y, {}, 0)
+                continue
+            weights = self._weights(frame, codes)
+            if fitting.aside is None:
+                self._keep(True, bins, y, weights, learned)
                 learned += len(y)
             else:
                 aside = fitting.aside.mask(codes, row)
-                self._keep(False, bins[aside], codes[aside], y[aside], 0)
-                kept = ~aside
-                self._keep(True, bins[kept], codes[kept], y[kept], learned)
-                learned += int(np.count_nonzero(kept))
+                for grows, rows in ((False, aside), (True, ~aside)):
+                    own = {name: each[rows] for name, each in weights.items()}
+                    self._keep(grows, bins[rows], y[rows], own, learned)
+                learned += int(np.count_nonzero(~aside))
             row += len(codes)
 
-    def _keep(self, grows: bool, bins: NDArray[np.uint8], codes: Any, y: Any, first: int) -> None:
+    def _weights(self, frame: Any, codes: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """How often rows count, and their weight each time."""
+        fitting, found = self.fitting, {}
+        if fitting.factors is not None:
+            found["factor"] = fitting.factors[codes]
+        if fitting.weighs is not None:
+            weight = block_weights(frame, fitting.reading)
+            if fitting.weighs == "counts":
+                found["count"] = weight
+            else:
+                found["factor"] = weight * found.get("factor", 1.0)
+        return found
+
+    def _keep(
+        self, grows: bool, bins: NDArray[np.uint8], y: Any, weights: dict[str, Any], first: int
+    ) -> None:
         if not len(bins):
             return
         block = self.stores[grows].add(len(bins), first)
         block.arrays["bins"][:] = bins
         block.y[:] = y
-        if self.fitting.factors is not None:
-            block.arrays["factor"][:] = self.fitting.factors[codes]
+        for name in ("count", "factor"):
+            if name in block.arrays:
+                block.arrays[name][:] = weights.get(name, 1)
         self.shares[grows].add(block.arrays, block.first_row, block.is_mapped)
 
     # Questions
@@ -158,6 +189,34 @@ class BlockShare:
         for block in self.stores[True].blocks:
             for k, y in enumerate(block.y):
                 total[k] += int(np.rint(y / unit).astype(np.int64).sum())
+        return total
+
+    def _weighed(self) -> Iterator[list[Floats]]:
+        """Weights of each class; or weighed targets and weights, of all rows learned from."""
+        for block in self.stores[True].blocks:
+            y = block.y[0]
+            weight = block.arrays.get("count", np.ones(1)) * block.arrays.get("factor", 1.0)
+            weight = np.broadcast_to(weight, y.shape)
+            if self.fitting.params["loss"] == "multinomial":
+                yield [weight[y == k] for k in range(self.fitting.params["n_columns"])]
+            else:
+                yield [y.astype(np.float64) * weight, weight]
+
+    def weighed_sizes(self) -> list[list[float]]:
+        """The largest size of what ``weighed_sums`` sums, and how many there are."""
+        found = [
+            [(float(np.abs(each).max(initial=0.0)), len(each)) for each in block]
+            for block in self._weighed()
+        ]
+        sizes = np.array(found)
+        return [sizes[..., 0].max(0).tolist(), sizes[..., 1].sum(0).tolist()]
+
+    def weighed_sums(self, units: Sequence[float]) -> list[int]:
+        """Sums of weights of each class, or of weighed targets and weights, in units."""
+        total = [0] * len(units)
+        for block in self._weighed():
+            for k, (each, unit) in enumerate(zip(block, units, strict=True)):
+                total[k] += int(np.rint(each / unit).astype(np.int64).sum())
         return total
 
     def start(self, start: Floats) -> float:
@@ -199,7 +258,11 @@ class BlockShare:
         """Add a tree to the scores; rows and weights of its leaves."""
         if self.stores[False].blocks:
             self.shares[False].follow(tree, column)
-        return self.shares[True].finish_tree(tree)
+        return {"leaves": self.shares[True].finish_tree(tree)}
+
+    def finish_round(self, tree: dict[str, Any], column: int) -> dict[str, Any]:
+        """The same, and the losses."""
+        return {**self.finish_tree(tree, column), "losses": self.losses()}
 
     def replay(
         self, start: Floats, most: float, trees: Sequence[tuple[dict[str, Any], int]]

@@ -48,8 +48,8 @@ class BlockLayout(Layout):
         Columns of scores, and of targets.
     small_targets
         Whether targets are whole numbers (classes), which single precision holds.
-    has_factors
-        Whether rows have weights.
+    has_counts, has_factors
+        Whether rows count several times, and whether they have weights.
     sum_bytes
         Bytes of a packed slope; 0 for rows that only follow.
     has_probability
@@ -60,6 +60,7 @@ class BlockLayout(Layout):
     n_columns: int
     n_targets: int
     small_targets: bool
+    has_counts: bool
     has_factors: bool
     sum_bytes: int
     has_probability: bool
@@ -73,6 +74,8 @@ class BlockLayout(Layout):
             (target, kind, (self.n_targets, n)),
             ("score", np.float64, (self.n_columns, n)),
         ]
+        if self.has_counts:
+            out.append(("count", np.int32, (n,)))
         if self.has_factors:
             out.append(("factor", np.float64, (n,)))
         if self.sum_bytes:
@@ -94,11 +97,14 @@ class TreeLayout(Layout):
         Whether the target is classes.
     draws
         Whether rows are drawn for each tree.
+    weighs
+        Whether rows have weights, or chances to be drawn.
     """
 
     width: int
     is_classes: bool
     draws: bool
+    weighs: bool
 
     def parts(self, n: int) -> list[tuple[str, Any, tuple[int, ...]]]:
         """Name, type and shape of the arrays of a block of ``n`` rows."""
@@ -107,6 +113,8 @@ class TreeLayout(Layout):
             ("label", np.uint16, (n,)) if self.is_classes else ("y", np.float64, (n,)),
             ("node", np.int32, (n,)),
         ]
+        if self.weighs:
+            out.append(("weight", np.int64, (n,)))
         return [*out, ("count", np.uint16, (n,))] if self.draws else out
 
 

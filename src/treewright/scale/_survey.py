@@ -22,6 +22,7 @@ from treewright.data.schema import Feature, Schema
 from treewright.data.sources import Piece
 from treewright.data.table import Table
 from treewright.data.target import class_codes, numeric_target
+from treewright.data.weights import EXACT, exact_sum, refuse_extremes
 from treewright.ensembles.boosting.stopping import SET_ASIDE
 from treewright.errors import DataError
 from treewright.kernels.boosting import (
@@ -38,6 +39,8 @@ __all__ = [
     "FeatureParts",
     "Reading",
     "TargetPart",
+    "WeightPart",
+    "block_weights",
     "blocks_of",
     "draw_aside",
     "look_at_features",
@@ -66,6 +69,10 @@ class Reading:
         As the parameters of estimators.
     drops_gaps
         Whether rows without a target are left out; otherwise they are an error.
+    weight
+        The column of the rows' weights; rows of weight 0 are left out.
+    weight_scale
+        What weights are divided by.
     """
 
     target: str
@@ -74,57 +81,137 @@ class Reading:
     categorical_features: Any = "from_dtype"
     ordinal_features: Any = None
     drops_gaps: bool = False
+    weight: str | None = None
+    weight_scale: float = 1.0
 
 
 # -- the target ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
+class WeightPart:
+    """Weights of some rows of one class, or of all.
+
+    Parameters
+    ----------
+    least, most
+        Their range.
+    divisor
+        Greatest common divisor of whole numbers; 0 where they are not.
+    total
+        Their exact sum.
+    """
+
+    least: float
+    most: float
+    divisor: int
+    total: int
+
+    @staticmethod
+    def of(weight: Floats) -> WeightPart:
+        """What is known of these weights."""
+        most = float(weight.max())
+        whole = most <= 2**53 and bool(np.all(weight == np.rint(weight)))
+        divisor = int(np.gcd.reduce(weight.astype(np.int64))) if whole else 0
+        return WeightPart(float(weight.min()), most, divisor, exact_sum(weight))
+
+    @staticmethod
+    def merged(parts: Sequence[WeightPart]) -> WeightPart:
+        """What is known of the weights of all."""
+        divisors = [part.divisor for part in parts]
+        return WeightPart(
+            min(part.least for part in parts),
+            max(part.most for part in parts),
+            int(np.gcd.reduce(divisors)) if all(divisors) else 0,
+            sum(part.total for part in parts),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class TargetPart:
-    """Targets of a piece: rows, distinct classes with their rows, or the range of the numbers."""
+    """Targets of a piece: rows, distinct classes with their rows, or the range of the numbers.
+
+    ``weights`` of each class, or of all rows, are None where all weigh the same.
+    """
 
     n_rows: int
     values: Any = None
     counts: NDArray[np.int64] | None = None
     low: float = np.inf
     high: float = -np.inf
-    n_gaps: int = 0
+    weights: list[WeightPart] | None = None
 
 
 def blocks_of(piece: Piece, reading: Reading, only_target: bool = False) -> Iterator[Any]:
-    """The blocks of a piece; rows without a target are left out where that is asked for."""
-    for frame in piece.read([reading.target] if only_target else None, reading.rows):
-        yield _known(frame, reading.target) if reading.drops_gaps else frame
+    """The blocks of a piece, without rows of weight 0.
+
+    Rows without a target are left out where that is asked for.
+    """
+    names = [reading.target] if reading.weight is None else [reading.target, reading.weight]
+    for frame in piece.read(names if only_target else None, reading.rows):
+        known = _rows(frame, ~_gaps(frame, reading.target)) if reading.drops_gaps else frame
+        yield known if reading.weight is None else _rows(known, raw_weights(known, reading) > 0)
+
+
+def raw_weights(frame: Any, reading: Reading) -> Floats:
+    """Weights of the rows of a block, as they came."""
+    column = _column(frame, str(reading.weight))
+    try:
+        weight = np.asarray(column.to_numpy(), np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"sample_weight must name a column of numbers, got {reading.weight!r} that cannot be "
+            "read as such."
+        ) from None
+    if not np.all(weight >= 0) or np.any(np.isinf(weight)):
+        found = weight[~(weight >= 0) | np.isinf(weight)][0]
+        raise DataError(
+            f"sample_weight must be finite and at least 0, got {found} in column "
+            f"{reading.weight!r}; give a row that is to be left out the weight 0."
+        )
+    return weight
+
+
+def block_weights(frame: Any, reading: Reading) -> Floats:
+    """Weights of the rows of a block."""
+    return raw_weights(frame, reading) / reading.weight_scale
 
 
 def look_at_target(piece: Piece, reading: Reading) -> TargetPart:
-    """Rows and targets of a piece."""
-    parts, n_read = [], 0
-    for frame in piece.read([reading.target], reading.rows):
-        known = _known(frame, reading.target) if reading.drops_gaps else frame
-        n_read += len(frame)
-        if len(known):
-            parts.append(_target_part(_column(known, reading.target), reading.is_classes))
-    found = merge_targets(parts) if parts else TargetPart(0)
-    return TargetPart(
-        found.n_rows, found.values, found.counts, found.low, found.high, n_read - found.n_rows
-    )
+    """Rows, targets and weights of a piece."""
+    parts = [
+        _target_part(frame, reading)
+        for frame in blocks_of(piece, reading, only_target=True)
+        if len(frame)
+    ]
+    return merge_targets(parts) if parts else TargetPart(0)
 
 
-def _target_part(column: Any, is_classes: bool) -> TargetPart:
-    if not is_classes:
+def _target_part(frame: Any, reading: Reading) -> TargetPart:
+    column = _column(frame, reading.target)
+    weight = None if reading.weight is None else block_weights(frame, reading)
+    if not reading.is_classes:
         y = numeric_target(column)
-        return TargetPart(len(y), low=float(y.min()), high=float(y.max()))
+        weights = None if weight is None else [WeightPart.of(weight)]
+        return TargetPart(len(y), low=float(y.min()), high=float(y.max()), weights=weights)
     codes, classes = class_codes(column)
-    return TargetPart(len(codes), classes, np.bincount(codes, minlength=len(classes)))
+    weights = None
+    if weight is not None:
+        weights = [WeightPart.of(weight[codes == k]) for k in range(len(classes))]
+    counts = np.bincount(codes, minlength=len(classes))
+    return TargetPart(len(codes), classes, counts, weights=weights)
 
 
 def merge_targets(parts: Sequence[TargetPart]) -> TargetPart:
     """The targets of several pieces."""
     parts = [part for part in parts if part.n_rows]
     if not parts:
-        raise DataError("The target must be known in some rows, but all are gaps; check it.")
+        raise DataError(
+            "The target must be known in some rows of positive weight, but there are none; "
+            "check it."
+        )
     values = counts = None
+    weights: list[WeightPart] | None = None
     if parts[0].values is not None:
         values = np.unique(np.concatenate([part.values for part in parts]))
         position = {value: k for k, value in enumerate(values.tolist())}
@@ -132,18 +219,47 @@ def merge_targets(parts: Sequence[TargetPart]) -> TargetPart:
         for part in parts:
             assert part.counts is not None
             np.add.at(counts, [position[v] for v in part.values.tolist()], part.counts)
+        if parts[0].weights is not None:
+            of_class: list[list[WeightPart]] = [[] for _ in values]
+            for part in parts:
+                for value, each in zip(part.values.tolist(), part.weights or [], strict=True):
+                    of_class[position[value]].append(each)
+            weights = [WeightPart.merged(each) for each in of_class]
+    elif parts[0].weights is not None:
+        weights = [WeightPart.merged([each for part in parts for each in part.weights or []])]
     return TargetPart(
         sum(part.n_rows for part in parts),
         values,
         counts,
         min(part.low for part in parts),
         max(part.high for part in parts),
-        sum(part.n_gaps for part in parts),
+        weights,
     )
+
+
+def settle_weights(found: TargetPart) -> WeightPart | None:
+    """What is known of all weights, if they are not all one; refuses those too far apart."""
+    if found.weights is None:
+        return None
+    all_of = WeightPart.merged(found.weights)
+    refuse_extremes(np.array([all_of.least, all_of.most]))
+    return None if all_of.least == all_of.most == 1.0 else all_of
+
+
+def class_totals(found: TargetPart) -> Floats:
+    """Weight of each class."""
+    if found.weights is None:
+        assert found.counts is not None
+        return found.counts.astype(np.float64)
+    return np.array([part.total / EXACT for part in found.weights])
 
 
 def _column(frame: Any, name: str) -> Any:
     return frame.column(name) if hasattr(frame, "column") else frame[name]
+
+
+def _names(frame: Any) -> Any:
+    return frame.column_names if hasattr(frame, "column_names") else frame.columns
 
 
 def _without(frame: Any, name: str) -> Any:
@@ -152,13 +268,20 @@ def _without(frame: Any, name: str) -> Any:
     return frame.drop(columns=[name]) if hasattr(frame, "iloc") else frame.drop(name)
 
 
-def _known(frame: Any, name: str) -> Any:
-    """The rows whose target is known."""
+def _gaps(frame: Any, name: str) -> NDArray[np.bool_]:
+    """The rows whose target is not known."""
+    column = _column(frame, name)
     if hasattr(frame, "iloc"):
-        return frame[frame[name].notna()]
-    import pyarrow.compute as pc
+        return np.asarray(column.isna(), np.bool_)
+    if hasattr(frame, "get_column"):  # polars
+        gaps = column.is_null()
+        return np.asarray((gaps | column.is_nan()) if column.dtype.is_float() else gaps)
+    return np.asarray(column.is_null(nan_is_null=True))
 
-    return frame.filter(pc.invert(frame.column(name).is_null(nan_is_null=True)))
+
+def _rows(frame: Any, kept: NDArray[np.bool_]) -> Any:
+    """Some rows of a frame."""
+    return frame if kept.all() else frame[kept] if hasattr(frame, "iloc") else frame.filter(kept)
 
 
 # -- rows set aside -----------------------------------------------------------------------------
@@ -256,6 +379,8 @@ def target_codes(
 def read_block(frame: Any, reading: Reading, schema: Schema | None = None) -> Table:
     """The features of a block."""
     rows = _without(frame, reading.target)
+    if reading.weight is not None and reading.weight in _names(rows):
+        rows = _without(rows, reading.weight)  # rows that only judge may lack it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said once, of all blocks, if at all
         if schema is not None:
@@ -283,20 +408,40 @@ class FeaturePart:
         Rows of each category (nominal).
     distinct
         All values, ascending, where they are few; None where they are many (ordered).
-    drawn
-        Values of the rows that are drawn (ordered).
+    drawn, drawn_weight
+        Values of the rows that are drawn (ordered), and their weights.
     is_empty
         Whether all are gaps.
     """
 
     feature: Feature
-    counts: NDArray[np.int64] | None = None
+    counts: NDArray[Any] | None = None
     distinct: Floats | None = None
     drawn: Floats | None = None
     is_empty: bool = True
+    drawn_weight: Floats | None = None
 
 
 FeatureParts = list[FeaturePart]
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What is known of the rows learned from.
+
+    Parameters
+    ----------
+    features
+        Their columns.
+    most
+        The largest size of a target.
+    weights
+        Of each class, or of all rows; None where all weigh the same, or a class has no row.
+    """
+
+    features: FeatureParts
+    most: float = 0.0
+    weights: list[WeightPart | None] | None = None
 
 
 def look_at_features(
@@ -308,40 +453,67 @@ def look_at_features(
     classes: NDArray[Any] | None,
     aside: Aside | None,
     max_bins: int,
-) -> tuple[FeatureParts, float]:
-    """The columns of a piece, and the largest target, without the rows set aside."""
-    found: list[FeatureParts] = []
-    most = 0.0
+) -> Look:
+    """What there is in a piece, without the rows set aside."""
+    found: list[Look] = []
+    n_groups = 1 if classes is None else len(classes)
     for frame in blocks_of(piece, reading):
         if not len(frame):
             continue
         table = read_block(frame, reading)
         codes, y = target_codes(frame, reading, classes)
+        weight = None if reading.weight is None else block_weights(frame, reading)
+        n_rows = len(codes)
         if aside is not None:
             learned = ~aside.mask(codes, first_row)
-            table, y = table.take(learned), y[learned]
-        first_row += len(codes)
+            table, y, codes = table.take(learned), y[learned], codes[learned]
+            weight = None if weight is None else weight[learned]
+        first_row += n_rows
         if len(y):
-            most = max(most, float(np.abs(y).max()))
             rows = drawn_rows(first_learned, len(y), n_learned, DRAWN_ROWS)
-            found.append(_feature_parts(table, rows, max_bins))
+            parts = _feature_parts(table, rows, max_bins, weight)
+            weights = _by_class(weight, codes, n_groups)
+            found.append(Look(parts, float(np.abs(y).max()), weights))
         first_learned += len(y)
-    return (merge_features(found, max_bins) if found else []), most
+    return merge_looks(found, max_bins) if found else Look([])
 
 
-def _feature_parts(table: Table, rows: NDArray[np.int64], max_bins: int) -> FeatureParts:
+def _by_class(weight: Floats | None, codes: NDArray[Any], n: int) -> list[WeightPart | None] | None:
+    if weight is None:
+        return None
+    each = [weight[codes == k] for k in range(n)]
+    return [WeightPart.of(own) if len(own) else None for own in each]
+
+
+def merge_looks(looks: Sequence[Look], max_bins: int) -> Look:
+    """What there is in several pieces."""
+    weights: list[WeightPart | None] | None = None
+    weighed = [look.weights for look in looks if look.weights is not None]
+    if weighed:
+        known = [[part for part in parts if part] for parts in zip(*weighed, strict=True)]
+        weights = [WeightPart.merged(parts) if parts else None for parts in known]
+    features = merge_features([look.features for look in looks], max_bins)
+    return Look(features, max(look.most for look in looks), weights)
+
+
+def _feature_parts(
+    table: Table, rows: NDArray[np.int64], max_bins: int, weight: Floats | None
+) -> FeatureParts:
     parts = []
     for feature, column in zip(table.schema.features, table.columns, strict=True):
         if feature.kind == "nominal":
-            counts = np.bincount(column[column >= 0], minlength=len(feature.categories))
+            known = column >= 0
+            row_weight = None if weight is None else weight[known]
+            counts = np.bincount(column[known], row_weight, minlength=len(feature.categories))
             parts.append(FeaturePart(feature, counts, is_empty=not counts.any()))
             continue
         drawn = column[rows].astype(np.float64)
         drawn[column[rows] < 0 if feature.kind == "ordinal" else np.isnan(drawn)] = np.nan
-        drawn = drawn[~np.isnan(drawn)]
+        known = ~np.isnan(drawn)
         distinct = distinct_values(column, max_bins)
         empty = distinct is not None and not len(distinct)
-        parts.append(FeaturePart(feature, None, distinct, drawn, empty))
+        drawn_weight = None if weight is None else weight[rows][known]
+        parts.append(FeaturePart(feature, None, distinct, drawn[known], empty, drawn_weight))
     return parts
 
 
@@ -367,7 +539,9 @@ def _merge(parts: Sequence[FeaturePart], max_bins: int) -> FeaturePart:
     if first.kind == "nominal":
         categories = _merged_categories([part.feature.categories for part in parts])
         position = {value: k for k, value in enumerate(categories)}
-        counts = np.zeros(len(categories), np.int64)
+        counts = np.zeros(
+            len(categories), parts[0].counts.dtype if parts[0].counts is not None else int
+        )
         for part in parts:
             places = [position[value] for value in part.feature.categories]
             assert part.counts is not None
@@ -383,7 +557,10 @@ def _merge(parts: Sequence[FeaturePart], max_bins: int) -> FeaturePart:
         distinct = np.unique(np.concatenate([part.distinct for part in parts]))
         distinct = distinct if len(distinct) <= max_bins else None
     drawn = np.concatenate([part.drawn for part in parts])
-    return FeaturePart(first, None, distinct, drawn, is_empty)
+    drawn_weight = None
+    if all(part.drawn_weight is not None for part in parts):
+        drawn_weight = np.concatenate([part.drawn_weight for part in parts])
+    return FeaturePart(first, None, distinct, drawn, is_empty, drawn_weight)
 
 
 def _merged_categories(lists: list[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -411,7 +588,7 @@ def bin_maps_of(parts: FeatureParts, max_bins: int) -> list[BinMap]:
             values, counts = part.distinct, np.ones(len(part.distinct))
         else:
             assert part.drawn is not None
-            values, weights = np.unique(part.drawn, return_counts=True)
-            counts = weights.astype(np.float64)
+            values, at = np.unique(part.drawn, return_inverse=True)
+            counts = np.bincount(at, part.drawn_weight, len(values)).astype(np.float64)
         maps.append(BinMap(edges=summary_edges(values, counts, max_bins)))
     return maps

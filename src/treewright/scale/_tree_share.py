@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,13 @@ from treewright.kernels.boosting import BinMap, make_bins
 from treewright.kernels.tree_blocks import TreeShare
 from treewright.scale._share import Placed
 from treewright.scale._store import Store, TreeLayout
-from treewright.scale._survey import Reading, blocks_of, read_block, target_codes
+from treewright.scale._survey import (
+    Reading,
+    block_weights,
+    blocks_of,
+    read_block,
+    target_codes,
+)
 from treewright.tree.growing.levels import between
 
 __all__ = ["BinColumn", "TargetScale", "TreeBlocks", "TreeFitting"]
@@ -97,15 +103,24 @@ class TargetScale:
     """How targets are summed as integers; see ``core/blocks/tree_share.hpp``."""
 
     n_classes: int
-    class_weight: list[int] = field(default_factory=list)
     shift: float = 0.0
     scale: float = 1.0
     square_scale: float = 1.0
+    weight_scale: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class TreeFitting:
-    """What all shares of a fit have in common."""
+    """What all shares of a fit have in common.
+
+    Parameters
+    ----------
+    factors
+        Weight of each class; None for ones.
+    weighs
+        Whether rows have weights: those of their column, of their class, or both. Where rows are
+        drawn, these are their chances.
+    """
 
     reading: Reading
     schema: Schema
@@ -114,6 +129,8 @@ class TreeFitting:
     target: TargetScale
     width: int
     draws: bool
+    weighs: bool
+    factors: Floats | None
     n_threads: int
     resident: int
     temp_dir: str | None = None
@@ -129,17 +146,18 @@ class TreeBlocks:
     def __init__(self, fitting: TreeFitting, placed: Sequence[Placed]) -> None:
         self.fitting = fitting
         target = fitting.target
-        layout = TreeLayout(fitting.width, target.n_classes > 0, fitting.draws)
+        layout = TreeLayout(fitting.width, target.n_classes > 0, fitting.draws, fitting.weighs)
         self.store = Store(layout, fitting.resident, fitting.temp_dir)
         self.share: Any = TreeShare(
             [column.n_bins for column in fitting.columns],
             fitting.width,
             target.n_classes,
-            target.class_weight,
             target.shift,
             target.scale,
             target.square_scale,
+            1 / target.weight_scale,
             fitting.draws,
+            fitting.weighs,
             fitting.n_threads,
         )
         for each in sorted(placed, key=lambda p: p.first_row):
@@ -152,12 +170,30 @@ class TreeBlocks:
             if not len(frame):
                 continue
             table = read_block(frame, fitting.reading, fitting.schema)
-            y = target_codes(frame, fitting.reading, fitting.classes)[1]
+            codes, y = target_codes(frame, fitting.reading, fitting.classes)
             block = self.store.add(len(y), first)
             block.arrays["bins"][:] = make_bins(table.columns, maps, fitting.n_threads).by_row()
             block.arrays["label" if fitting.target.n_classes else "y"][:] = y
+            if fitting.weighs:
+                weight = self._scaled_weights(frame, codes)
+                block.arrays["weight"][:] = np.cumsum(weight) if fitting.draws else weight
             self.share.add(block.arrays, first, block.is_mapped)
             first += len(y)
+
+    def _scaled_weights(self, frame: Any, codes: NDArray[Any]) -> NDArray[np.int64]:
+        fitting = self.fitting
+        weight = np.ones(len(codes)) if fitting.factors is None else fitting.factors[codes]
+        if fitting.reading.weight is not None:
+            weight = block_weights(frame, fitting.reading) * weight
+        return np.rint(weight * fitting.target.weight_scale).astype(np.int64)
+
+    def chances(self) -> dict[str, NDArray[np.int64]]:
+        """First rows of the blocks, and the chances of all their rows together."""
+        blocks = self.store.blocks
+        return {
+            "first_row": np.array([block.first_row for block in blocks], np.int64),
+            "total": np.array([block.arrays["weight"][-1] for block in blocks], np.int64),
+        }
 
     def sizes(self) -> dict[str, int]:
         """Bytes of the blocks."""
@@ -182,4 +218,9 @@ class TreeBlocks:
 
 def _aligned(arguments: tuple[Any, ...]) -> list[Any]:
     """What came over a network may lie anywhere in memory."""
-    return [np.require(a, requirements="A") if isinstance(a, np.ndarray) else a for a in arguments]
+
+    def settled(array: NDArray[Any]) -> NDArray[Any]:
+        # numpy takes an empty array to be aligned wherever it lies
+        return np.require(array, requirements="A") if array.size else array.copy()
+
+    return [settled(each) if isinstance(each, np.ndarray) else each for each in arguments]

@@ -36,8 +36,8 @@ class Shape:
 
     Parameters
     ----------
-    weights
-        Weight of each class; None for ones.
+    weighs
+        Whether rows have weights, or chances to be drawn.
     rows_at_once
         Rows that may be brought together.
     """
@@ -46,7 +46,7 @@ class Shape:
     schema: Schema
     target: Target
     scale: TargetScale
-    weights: Floats | None
+    weighs: bool
     weight_unit: float
     recipe: Recipe
     draws: bool
@@ -56,7 +56,7 @@ class Shape:
     @property
     def counts_rows(self) -> bool:
         """Whether rows of tables begin with the number of rows."""
-        return self.draws or not self.scale.n_classes or self.weights is not None
+        return self.draws or not self.scale.n_classes or self.weighs
 
     @property
     def table_words(self) -> int:
@@ -259,9 +259,11 @@ class BlockStore:
         n = len(rows["slot"])
         gaps = np.array([np.any(c < 0 if c.dtype == np.int32 else np.isnan(c)) for c in columns])
         y = rows["label"].astype(np.int32) if shape.scale.n_classes else rows["y"]
-        weight = rows["count"].astype(np.float64) if shape.draws else None
-        if shape.weights is not None:
-            weight = shape.weights[y] * (1.0 if weight is None else weight)
+        weight = None
+        if shape.draws:
+            weight = rows["count"].astype(np.float64)
+        elif shape.weighs:
+            weight = rows["weight"] * shape.weight_unit
         share = float(level.sums.weight[slot]) / self._total
         recipe = shape.recipe
         depth = None if recipe.max_depth is None else recipe.max_depth - level.depth

@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
+from treewright.data.weights import EXACT
 from treewright.errors import DataError, ParameterError
 from treewright.estimator.costs import class_weights
 from treewright.estimator.named_pruning import is_named, prune_by_name
@@ -24,7 +25,7 @@ from treewright.estimator.progress import reported
 from treewright.estimator.training import Training, drawn_seed, threads
 from treewright.kernels.boosting import MOST_BINS
 from treewright.kernels.tree_blocks import child_paths, row_width, tree_seed
-from treewright.scale._engine import Engine, firsts, make_engine, survey_features
+from treewright.scale._engine import Engine, firsts, make_engine, survey_features, weigh
 from treewright.scale._memory import Budget, make_budget
 from treewright.scale._rounds import LostShareError, Pool
 from treewright.scale._share import Placed
@@ -33,8 +34,10 @@ from treewright.scale._survey import (
     Reading,
     TargetPart,
     bin_maps_of,
+    class_totals,
     look_at_target,
     merge_targets,
+    settle_weights,
 )
 from treewright.scale._tree_share import BinColumn, TargetScale, TreeFitting
 from treewright.scale._tree_store import BlockStore, Shape, added
@@ -43,6 +46,8 @@ from treewright.tree.growing.levels import Units, grow_levels
 from treewright.tree.tree import Tree
 
 __all__ = ["fit_source"]
+
+Ints = NDArray[np.int64]
 
 MOST_NUMBER = 1e100
 """Size of a number up to which squares and sums stay finite."""
@@ -62,12 +67,14 @@ def fit_source(
 ) -> Any:
     """Fit a tree or a forest on a source; see :class:`treewright.estimator.blocks.ReadsBlocks`."""
     is_forest = hasattr(estimator, "n_estimators")
-    _check(estimator, y, sample_weight, target, is_forest)
+    _check(estimator, y, target, is_forest)
     estimator._validate()
     engine = make_engine(X, client)
     try:
         with reported(estimator, X, y, sample_weight, n_parts=1) as progress:
-            work = _prepare(estimator, engine, X, target, memory_limit, temp_dir, drops_gaps)
+            work = _prepare(
+                estimator, engine, X, sample_weight, target, memory_limit, temp_dir, drops_gaps
+            )
             interrupt = (_fit_forest if is_forest else _fit_tree)(estimator, work, progress)
             estimator.block_run_ = {
                 "n_rows": work.training.n_rows,
@@ -81,7 +88,7 @@ def fit_source(
     return estimator
 
 
-def _check(estimator: Any, y: Any, sample_weight: Any, target: Any, is_forest: bool) -> None:
+def _check(estimator: Any, y: Any, target: Any, is_forest: bool) -> None:
     """Refuse what blocks cannot do, one sentence each."""
     if not isinstance(target, str):
         raise ParameterError(
@@ -91,7 +98,6 @@ def _check(estimator: Any, y: Any, sample_weight: Any, target: Any, is_forest: b
     own = estimator.get_params(deep=False)
     given = {
         "y": (y is not None, "the target is a column of the source, named by target="),
-        "sample_weight": (sample_weight is not None, "blocks weigh all rows alike"),
         "criterion": (
             own["criterion"] not in ("gini", "entropy", "log_loss", "squared_error"),
             "blocks are summed for gini, entropy and squared_error",
@@ -145,6 +151,23 @@ class _Work:
     learner: Any
     n_draws: int = 0
     n_lost: int = 0
+    chances: tuple[int, Ints, Ints] | None = None
+
+    def _chances(self) -> tuple[int, Ints, Ints]:
+        """Chances of all rows together; first rows of all blocks, and where their chances begin."""
+        if self.chances is not None:
+            return self.chances
+        empty = np.empty(0, np.int64)
+        if not (self.shape.draws and self.shape.weighs):
+            self.chances = 0, empty, empty
+            return self.chances
+        answers = self.pool.call("chances")
+        first = np.concatenate([each["first_row"] for each in answers])
+        order = np.argsort(first)
+        ends = np.cumsum(np.concatenate([each["total"] for each in answers])[order])
+        start = np.concatenate([[0], ends[:-1]])
+        self.chances = int(ends[-1]), first[order], start
+        return self.chances
 
     def tree(self, seed: int, progress: Any = None) -> Tree:
         """Grow the tree with this seed; where a share is lost, it is begun again."""
@@ -155,7 +178,8 @@ class _Work:
             path = child_paths(np.array([seed], np.uint64))[:1]
         while True:
             try:
-                root = added(self.pool.call("begin_tree", seed, self.training.n_rows, self.n_draws))
+                about = (self.training.n_rows, self.n_draws, *self._chances())
+                root = added(self.pool.call("begin_tree", seed, *about))
                 store = BlockStore(self.pool, shape, seed, root)
                 grown = grow_levels(
                     store,
@@ -175,6 +199,7 @@ def _prepare(
     estimator: Any,
     engine: Engine,
     X: Any,
+    sample_weight: Any,
     target: str,
     memory_limit: Any,
     temp_dir: Any,
@@ -183,7 +208,9 @@ def _prepare(
     """Look at the target, then at the features, then lay out the blocks."""
     source = engine.source(X)
     source.require(target)
-    n_threads, n_features = threads(estimator.n_jobs), len(source.names) - 1
+    source, weight = weigh(source, sample_weight, target)
+    n_threads = threads(estimator.n_jobs)
+    n_features = len(source.names) - 1 - (weight is not None)
     if n_features < 1:
         raise DataError(f"There must be columns beside the target {target!r}, got none; add some.")
     n_places = n_features * (MOST_BINS + 1)
@@ -195,17 +222,27 @@ def _prepare(
         estimator.categorical_features,
         estimator.ordinal_features,
         drops_gaps,
+        weight,
     )
     parts = engine.each(look_at_target, [(piece,) for piece in source.pieces], reading)
     found = merge_targets(parts)
+    if settle_weights(found) is None:
+        found = replace(found, weights=None)
     begins = firsts([part.n_rows for part in parts])
     placed = [Placed(p, first, first) for p, first in zip(source.pieces, begins, strict=True)]
-    schema, features, _ = survey_features(
-        engine, reading, found, placed, found.n_rows, None, MOST_BINS
-    )
+    schema, look = survey_features(engine, reading, found, placed, found.n_rows, None, MOST_BINS)
     training = _training(estimator, schema, target, found)
     return _work(
-        estimator, engine, placed, reading, budget, features, training, found, temp_dir, n_threads
+        estimator,
+        engine,
+        placed,
+        reading,
+        budget,
+        look.features,
+        training,
+        found,
+        temp_dir,
+        n_threads,
     )
 
 
@@ -222,17 +259,23 @@ def _work(
     n_threads: int,
 ) -> _Work:
     columns = _columns(features)
-    learner, n_draws = _learner(estimator, training)
-    most = max(n_draws, found.n_rows)
-    scale, units, weights = _scale(estimator, training, found, most)
+    factors = _factors(estimator, found)
+    weights = _Weights.of(found, factors)
+    learner, n_draws = _learner(estimator, training, weights)
+    scale, units = _scale(found, weights, n_draws)
+    if weights is not None and not n_draws:
+        mean = weights.total / found.n_rows
+        training = replace(training, sample_weight=np.broadcast_to(mean, found.n_rows))
     recipe = replace(learner._recipe(training), leaf_price=-1.0)
+    training = replace(training, sample_weight=None)
+    weighs = weights is not None
     width = row_width([column.bins for column in columns])
     shape = Shape(
         columns,
         training.table.schema,
         training.target,
         scale,
-        weights,
+        weighs,
         units.weight,
         recipe,
         n_draws > 0,
@@ -247,6 +290,8 @@ def _work(
         scale,
         width,
         n_draws > 0,
+        weighs,
+        factors,
         n_threads,
         budget.resident,
         None if temp_dir is None else str(temp_dir),
@@ -281,47 +326,78 @@ def _columns(features: FeatureParts) -> list[BinColumn]:
     return columns
 
 
-def _learner(estimator: Any, training: Training) -> tuple[Any, int]:
+def _learner(estimator: Any, training: Training, weights: _Weights | None) -> tuple[Any, int]:
     """The estimator of a tree, and how many rows are drawn for it; 0: all are taken."""
     if not hasattr(estimator, "n_estimators"):
         off = {"ccp_alpha": 0.0, "cp": estimator.cp}
         return clone(estimator).set_params(**off), 0
-    cart = clone(estimator._learner())
+    from treewright.ensembles.members.draws import row_sampling
     from treewright.tree.growing.stopping import features_per_node
 
+    cart = clone(estimator._learner())
     drawn = features_per_node(estimator.max_features, len(training.table.schema))
     cart.set_params(max_features=drawn, ccp_alpha=0.0)
-    sampling = estimator._sampling(training)
-    return cart, 0 if sampling.n_draws is None else int(sampling.n_draws)
+    if not estimator.bootstrap:
+        return cart, 0
+    total = None if weights is None else np.array([weights.total])
+    drawn_rows: Any = row_sampling(estimator.max_samples, True, total, training.n_rows).n_draws
+    return cart, int(drawn_rows)
 
 
-def _scale(
-    estimator: Any, training: Training, found: TargetPart, most_rows: int
-) -> tuple[TargetScale, Units, NDArray[np.float64] | None]:
-    """How targets are summed, what the sums are counted in, and weights of classes."""
-    if found.values is None:
-        low, high = found.low, found.high
-        if max(abs(low), abs(high)) > MOST_NUMBER:
-            raise DataError(
-                f"Targets must lie within ±{MOST_NUMBER:g} where X is read in blocks, got "
-                f"{low:g} to {high:g}; scale them."
-            )
-        shift = low / 2 + high / 2
-        most = max(high - shift, shift - low)
-        scale, square = _power(most * most_rows), _power(most * most * most_rows)
-        units = Units(1.0, 1 / scale, 1 / square, shift)
-        return TargetScale(0, [], shift, scale, square), units, None
-    n_classes = len(found.values)
+@dataclass(frozen=True)
+class _Weights:
+    """Weights of rows, those of their classes included: whether they are whole, and their sizes."""
+
+    is_whole: bool
+    most: float
+    total: float
+
+    @staticmethod
+    def of(found: TargetPart, factors: NDArray[np.float64] | None) -> _Weights | None:
+        if found.weights is None and factors is None:
+            return None
+        each = np.ones(1) if factors is None else factors
+        own: Any = found.weights
+        most: Any = 1.0
+        totals: Any = found.counts
+        whole = True
+        if own is not None:
+            most, totals = np.array([w.most for w in own]), np.array([w.total / EXACT for w in own])
+            whole = all(w.divisor for w in own)
+        whole = whole and bool(np.all(each == np.floor(each)))
+        return _Weights(whole, float(np.max(each * most)), float((each * totals).sum()))
+
+
+def _factors(estimator: Any, found: TargetPart) -> NDArray[np.float64] | None:
+    """Weights of the classes; None where all are one."""
     weight = getattr(estimator, "class_weight", None)
-    if weight is None or found.counts is None:
-        return TargetScale(n_classes), Units(), None
-    counts = found.counts.astype(np.float64)
-    each = np.asarray(class_weights(weight, found.values.tolist(), counts), np.float64)
-    if np.all(each == 1.0):
-        return TargetScale(n_classes), Units(), None
-    scale = 1.0 if np.all(each == np.floor(each)) else _power(float(each.max()) * most_rows)
-    scaled = np.rint(each * scale).astype(np.int64).tolist()
-    return TargetScale(n_classes, scaled), Units(1 / scale), each
+    if weight is None or found.values is None:
+        return None
+    each = np.asarray(class_weights(weight, found.values.tolist(), class_totals(found)), np.float64)
+    return None if np.all(each == 1.0) else each
+
+
+def _scale(found: TargetPart, weights: _Weights | None, n_draws: int) -> tuple[TargetScale, Units]:
+    """How targets are summed, and what the sums are counted in."""
+    most_weight = 1.0 if weights is None or n_draws else weights.most
+    most_rows = max(n_draws, found.n_rows) * most_weight
+    weight_scale = 1.0
+    if weights is not None and not (weights.is_whole and weights.most * found.n_rows < 2.0**62):
+        weight_scale = _power(weights.most * found.n_rows)
+    unit = 1.0 if n_draws else 1 / weight_scale
+    if found.values is not None:
+        return TargetScale(len(found.values), weight_scale=weight_scale), Units(unit)
+    low, high = found.low, found.high
+    if max(abs(low), abs(high)) > MOST_NUMBER:
+        raise DataError(
+            f"Targets must lie within ±{MOST_NUMBER:g} where X is read in blocks, got "
+            f"{low:g} to {high:g}; scale them."
+        )
+    shift = low / 2 + high / 2
+    most = max(high - shift, shift - low)
+    scale, square = _power(most * most_rows), _power(most * most * most_rows)
+    units = Units(unit, 1 / scale, 1 / square, shift)
+    return TargetScale(0, shift, scale, square, weight_scale), units
 
 
 def _power(bound: float) -> float:

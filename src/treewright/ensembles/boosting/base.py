@@ -127,8 +127,9 @@ class Boosting(GrownBooster):
             Dask data frame. The model is the same.
         y : array-like of shape (n_samples,), or (n_samples, n_outputs) for regression
             The target, without gaps; None where ``target`` names it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            At least 0; rows of weight 0 are left out.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            At least 0; rows of weight 0 are left out. With ``target``, also the name of a column
+            of the source, which is then no feature.
         eval_set : tuple (X, y) or (X, y, sample_weight), default=None
             Rows that judge the rounds: ``validation_score_`` and, unless it is off,
             early stopping. With ``target``, a source like X.

@@ -141,7 +141,10 @@ def _chosen(
     if replace:
         if weight is None:
             return below(key, stream, n, n_draws)
-        ends = np.cumsum(weight)
+        bound = float(weight.max()) * n
+        is_plain = bool(np.all(weight == np.floor(weight))) and bound < 2.0**62
+        scale = 1.0 if is_plain else np.ldexp(1.0, 61 - int(np.frexp(bound)[1]))
+        ends = np.cumsum(np.rint(weight * scale).astype(np.int64)).astype(np.float64)
         at = np.searchsorted(ends, _uniform(key, stream, n_draws) * ends[-1], side="left")
         return np.asarray(np.minimum(at, n - 1), np.int64)
     # without replacement: the smallest of exponential times (Efraimidis and Spirakis 2006)

@@ -78,7 +78,7 @@ class Units:
     def gain(self, root: NodeSums) -> float:
         """Turns a gain of the search into one relative to the total weight."""
         total = float(root.weight[0])
-        return 1.0 / total if root.low is None else self.y * self.y / total
+        return 1.0 / total if root.low is None else (self.y / self.weight) ** 2 / total
 
     def described(self, sums: NodeSums) -> dict[str, NDArray[Any]]:
         """Weight, value and impurity of nodes; impurities of classes follow from the value."""
@@ -89,8 +89,8 @@ class Units:
                 "value": sums.stats * self.weight,
                 "impurity": np.zeros(len(weight)),
             }
-        mean = sums.stats[:, 1] * self.y / sums.stats[:, 0]
-        impurity = np.maximum(sums.stats[:, 2] * self.y2 / sums.stats[:, 0] - mean * mean, 0.0)
+        mean = sums.stats[:, 1] * self.y / weight
+        impurity = np.maximum(sums.stats[:, 2] * self.y2 / weight - mean * mean, 0.0)
         impurity[sums.is_pure] = 0.0
         return {"weight": weight, "value": (mean + self.shift)[:, None], "impurity": impurity}
 
