@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from treewright.data.schema import Feature
 from treewright.exporting._names import xml_text
 from treewright.exporting._program import HIGHEST, Program
 
@@ -119,6 +120,9 @@ class PredicateWords:
         ]
         return self.either(parts) if parts else self.no
 
+    def indicator(self, feature: int, code: int) -> str:
+        return _indicator(self.inputs[feature], code)
+
     def unlisted(self, feature: int, codes: Sequence[int]) -> str:
         known = self.inputs[feature]
         if not codes:
@@ -144,6 +148,18 @@ class PredicateWords:
         if len(parts) == 1:
             return parts[0]
         return element("CompoundPredicate", *parts, booleanOperator=operator)
+
+
+def _indicator(known: Feature, code: int) -> str:
+    """1 or 0; missing where the category is."""
+    category = element(
+        "Constant",
+        xml_text(_text(known.categories[code])),
+        dataType=data_type(known.categories),
+    )
+    same = element("Apply", element("FieldRef", field=known.name), category, function="equal")
+    yes, no = (element("Constant", real(value), dataType="double") for value in (1.0, 0.0))
+    return element("Apply", same, yes, no, function="if")
 
 
 def _holds(code: int, sign: str, at: float) -> bool:
@@ -229,6 +245,9 @@ class FieldWords:
         ]
         ref = element("FieldRef", field=known.name)
         return self._apply("isIn", ref, *listed, missing="false") if listed else self.no
+
+    def indicator(self, feature: int, code: int) -> str:
+        return _indicator(self.inputs[feature], code)
 
     def unlisted(self, feature: int, codes: Sequence[int]) -> str:
         return self._apply("not", self.member(feature, codes)) if codes else self.yes
