@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treewright.data.schema import Feature
+from treewright.errors import ParameterError
 from treewright.exporting._names import xml_text
 from treewright.exporting._program import HIGHEST, Program
 
@@ -151,15 +152,10 @@ class PredicateWords:
 
 
 def _indicator(known: Feature, code: int) -> str:
-    """1 or 0; missing where the category is."""
-    category = element(
-        "Constant",
-        xml_text(_text(known.categories[code])),
-        dataType=data_type(known.categories),
+    raise ParameterError(
+        f"PMML takes weighted sums of numbers, but a test sums categories of {known.name!r}: "
+        "export to another format, or fit with nominal_terms=None."
     )
-    same = element("Apply", element("FieldRef", field=known.name), category, function="equal")
-    yes, no = (element("Constant", real(value), dataType="double") for value in (1.0, 0.0))
-    return element("Apply", same, yes, no, function="if")
 
 
 def _holds(code: int, sign: str, at: float) -> bool:
