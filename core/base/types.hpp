@@ -107,7 +107,7 @@ struct Split {
   double gain = 0;
   std::vector<double> breaks;
   std::vector<i32> codes, branches;
-  std::vector<i32> term_feature;
+  std::vector<i32> term_feature, term_code;  // the code of a category, or kNoCode
   std::vector<double> term_weight;
 
   // Makes it a leaf's again, and keeps the memory.
@@ -122,6 +122,7 @@ struct Split {
     codes.clear();
     branches.clear();
     term_feature.clear();
+    term_code.clear();
     term_weight.clear();
   }
 };

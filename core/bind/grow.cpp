@@ -9,6 +9,7 @@
 #include "base/arrays.hpp"
 #include "base/module.hpp"
 #include "base/signals.hpp"
+#include "base/term.hpp"
 #include "bind/grow.hpp"
 #include "choose/factory.hpp"
 #include "grow/assemble.hpp"
@@ -144,6 +145,8 @@ Split read_split(const nb::dict& d) {
   copy_list(d, "branches", split.branches);
   copy_list(d, "term_feature", split.term_feature);
   copy_list(d, "term_weight", split.term_weight);
+  copy_list(d, "term_code", split.term_code);
+  split.term_code.resize(split.term_feature.size(), kNoCode);
   if (split.n_branches < 2) throw nb::value_error("a split needs at least two branches");
   return split;
 }
@@ -326,6 +329,7 @@ nb::dict splits_dict(FlatSplits s) {
   d["term_offset"] = to_numpy(std::move(s.term_offset));
   d["term_feature"] = to_numpy(std::move(s.term_feature));
   d["term_weight"] = to_numpy(std::move(s.term_weight));
+  d["term_code"] = to_numpy(std::move(s.term_code));
   return d;
 }
 

@@ -51,6 +51,7 @@ inline FlatSplits read_splits(const nanobind::dict& d) {
   s.codes = copy<i32>(d, "codes");
   s.branches = copy<i32>(d, "branches");
   s.term_feature = copy<i32>(d, "term_feature");
+  s.term_code = copy<i32>(d, "term_code");
   return s;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/term.hpp"
 #include "base/types.hpp"
 
 namespace treewright {
@@ -15,7 +16,10 @@ inline i32 branch_of(const Split& split, const std::vector<Column>& columns, i64
   double value = 0;
   if (split.kind == SplitKind::linear) {
     for (std::size_t k = 0; k < split.term_feature.size(); ++k) {
-      value += split.term_weight[k] * columns[split.term_feature[k]].value(row);
+      const Column& column = columns[split.term_feature[k]];
+      if (column.type == ColumnType::code && column.code(row) < 0) return kNoBranch;
+      const double x = column.type == ColumnType::code ? column.code(row) : column.value(row);
+      value += split.term_weight[k] * term_value(x, split.term_code[k]);
     }
   } else {
     const Column& column = columns[split.feature];

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/simd.hpp"
+#include "base/term.hpp"
 #include "base/threads.hpp"
 
 namespace treewright::explain {
@@ -68,8 +69,9 @@ class Pair {
     i32 found = -1;
     for (i64 i = test.start; i < test.start + test.count; ++i) {
       const i32 f = router.term_feature[i];
-      const double w = router.term_weight[i], a = w * Mixed{this, kRow}[f],
-                   b = w * Mixed{this, kOther}[f];
+      const i32 code = router.term_code[i];
+      const double w = router.term_weight[i], a = w * term_value(Mixed{this, kRow}[f], code),
+                   b = w * term_value(Mixed{this, kOther}[f], code);
       if (!is_open(f)) {
         if (a != a) return -1;  // a gap, whatever the others are
       } else if (a != a || b != b) {

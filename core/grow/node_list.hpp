@@ -15,7 +15,7 @@ struct FlatSplits {
   std::vector<i32> feature;
   std::vector<i64> break_offset{0}, code_offset{0}, term_offset{0};
   std::vector<double> breaks, term_weight;
-  std::vector<i32> codes, branches, term_feature;
+  std::vector<i32> codes, branches, term_feature, term_code;
 
   void push(const Split& s) {
     kind.push_back(static_cast<u8>(s.kind));
@@ -31,6 +31,7 @@ struct FlatSplits {
     add(branches, s.branches);
     add(term_feature, s.term_feature);
     add(term_weight, s.term_weight);
+    add(term_code, s.term_code);
     break_offset.push_back(static_cast<i64>(breaks.size()));
     code_offset.push_back(static_cast<i64>(codes.size()));
     term_offset.push_back(static_cast<i64>(term_feature.size()));
@@ -54,6 +55,7 @@ struct FlatSplits {
     range(branches, from.branches, from.code_offset);
     range(term_feature, from.term_feature, from.term_offset);
     range(term_weight, from.term_weight, from.term_offset);
+    range(term_code, from.term_code, from.term_offset);
     break_offset.push_back(static_cast<i64>(breaks.size()));
     code_offset.push_back(static_cast<i64>(codes.size()));
     term_offset.push_back(static_cast<i64>(term_feature.size()));
@@ -73,6 +75,7 @@ struct FlatSplits {
     range(s.branches, branches, code_offset);
     range(s.term_feature, term_feature, term_offset);
     range(s.term_weight, term_weight, term_offset);
+    range(s.term_code, term_code, term_offset);
     return s;
   }
 
@@ -87,7 +90,7 @@ struct FlatSplits {
   void clear() {
     for (auto* bytes : {&kind, &closed, &reversed}) bytes->clear();
     for (auto* offsets : {&break_offset, &code_offset, &term_offset}) offsets->resize(1);
-    for (auto* numbers : {&feature, &codes, &branches, &term_feature}) numbers->clear();
+    for (auto* numbers : {&feature, &codes, &branches, &term_feature, &term_code}) numbers->clear();
     for (auto* reals : {&breaks, &term_weight}) reals->clear();
   }
 };

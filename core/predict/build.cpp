@@ -39,6 +39,7 @@ void check_lengths(const SplitArrays& splits) {
           "split arrays of one length");
   require(splits.codes.size() == splits.branches.size(), "one branch for each code");
   require(splits.term_feature.size() == splits.term_weight.size(), "one weight for each term");
+  require(splits.term_feature.size() == splits.term_code.size(), "one code for each term");
   check_offsets(splits.break_offset, n, splits.breaks.size());
   check_offsets(splits.code_offset, n, splits.codes.size());
   check_offsets(splits.term_offset, n, splits.term_feature.size());
@@ -162,6 +163,7 @@ class Builder {
       require_at(std::isfinite(splits.term_weight[j]), "finite weights of terms", i);
       router_.term_feature.push_back(splits.term_feature[j]);
       router_.term_weight.push_back(splits.term_weight[j]);
+      router_.term_code.push_back(splits.term_code[j]);
     }
   }
 

@@ -18,6 +18,8 @@
 #include <span>
 #include <vector>
 
+#include "base/term.hpp"
+
 namespace treewright::predict {
 
 constexpr std::int32_t gap_fraction = -1;
@@ -38,6 +40,7 @@ struct SplitArrays {
   std::span<const std::int64_t> term_offset;
   std::span<const std::int32_t> term_feature;
   std::span<const double> term_weight;
+  std::span<const std::int32_t> term_code;
 };
 
 // As in treewright.tree.tree.Tree; n_categories is -1 for continuous features.
@@ -92,7 +95,7 @@ struct Router {
   std::vector<double> cuts;
   std::vector<std::uint64_t> words;  // of a bitset: count words "seen", count words "right"
   std::vector<std::int32_t> codes, branches;
-  std::vector<std::int32_t> term_feature;
+  std::vector<std::int32_t> term_feature, term_code;
   std::vector<double> term_weight;
   std::vector<std::int32_t> parent;
   std::vector<double> share;  // of a divided parent's weight; empty if no gap divides
@@ -164,7 +167,7 @@ std::int32_t branch_of(const Router& router, const Test& test, Row row) {
   if (test.kind == Test::linear) {
     x = 0;
     for (std::int64_t i = test.start; i < test.start + test.count; ++i)
-      x += router.term_weight[i] * row[router.term_feature[i]];
+      x += router.term_weight[i] * term_value(row[router.term_feature[i]], router.term_code[i]);
   } else {
     x = row[test.feature];
   }

@@ -12,7 +12,7 @@ namespace treewright::predict {
 
 // The arrays of the Python Splits, in their order; owners keeps their memory alive.
 inline SplitArrays read_splits(const nb::tuple& arrays, std::vector<nb::object>& owners) {
-  if (arrays.size() != 12) throw nb::type_error("Splits must be a tuple of 12 arrays.");
+  if (arrays.size() != 13) throw nb::type_error("Splits must be a tuple of 13 arrays.");
   return {read_vector<std::uint8_t>(arrays[0], owners),
           read_vector<std::int32_t>(arrays[1], owners),
           read_flags(arrays[2], owners),
@@ -24,7 +24,8 @@ inline SplitArrays read_splits(const nb::tuple& arrays, std::vector<nb::object>&
           read_vector<std::int32_t>(arrays[8], owners),
           read_vector<std::int64_t>(arrays[9], owners),
           read_vector<std::int32_t>(arrays[10], owners),
-          read_vector<double>(arrays[11], owners)};
+          read_vector<double>(arrays[11], owners),
+          read_vector<std::int32_t>(arrays[12], owners)};
 }
 
 }  // namespace treewright::predict

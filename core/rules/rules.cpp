@@ -41,6 +41,7 @@ RuleModel::RuleModel(std::span<const std::int32_t> categories, const TestArrays&
                      std::span<const std::int64_t> offset, std::span<const std::int32_t> listed)
     : n_categories(categories.begin(), categories.end()),
       term_feature(a.term_feature.begin(), a.term_feature.end()),
+      term_code(a.term_code.begin(), a.term_code.end()),
       term_weight(a.term_weight.begin(), a.term_weight.end()),
       rule_offset(offset.begin(), offset.end()),
       rule_tests(listed.begin(), listed.end()) {
@@ -51,7 +52,8 @@ RuleModel::RuleModel(std::span<const std::int32_t> categories, const TestArrays&
   check_offsets(offset, offset.size() - 1, listed.size(), "rules");
   check_offsets(a.code_offset, n, a.codes.size(), "codes");
   check_offsets(a.term_offset, n, a.term_feature.size(), "terms");
-  if (a.term_weight.size() != a.term_feature.size()) refuse("Terms and weights differ in number.");
+  if (a.term_weight.size() != a.term_feature.size() || a.term_code.size() != a.term_feature.size())
+    refuse("Terms, weights and codes of terms differ in number.");
   for (const std::int32_t t : listed)
     if (t < 0 || t >= static_cast<std::int64_t>(n))
       refuse("A rule lists a test that is not there.");
@@ -282,7 +284,7 @@ class Matcher {
 
 void construct(Matcher* self, const Vector<std::int32_t>& n_categories, const nb::tuple& tests,
                const Vector<std::int64_t>& rule_offset, const Vector<std::int32_t>& rule_tests) {
-  if (tests.size() != 10) throw nb::type_error("Tests must be a tuple of 10 arrays.");
+  if (tests.size() != 11) throw nb::type_error("Tests must be a tuple of 11 arrays.");
   std::vector<nb::object> owners;
   const TestArrays arrays{read_vector<std::uint8_t>(tests[0], owners),
                           read_vector<std::int32_t>(tests[1], owners),
@@ -293,7 +295,8 @@ void construct(Matcher* self, const Vector<std::int32_t>& n_categories, const nb
                           read_vector<std::int32_t>(tests[6], owners),
                           read_vector<std::int64_t>(tests[7], owners),
                           read_vector<std::int32_t>(tests[8], owners),
-                          read_vector<double>(tests[9], owners)};
+                          read_vector<double>(tests[9], owners),
+                          read_vector<std::int32_t>(tests[10], owners)};
   new (self) Matcher(RuleModel(view(n_categories), arrays, view(rule_offset), view(rule_tests)));
 }
 

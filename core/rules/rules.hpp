@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/term.hpp"
 #include "predict/input.hpp"
 
 namespace treewright::rules {
@@ -39,6 +40,7 @@ struct TestArrays {
   std::span<const std::int64_t> term_offset;
   std::span<const std::int32_t> term_feature;
   std::span<const double> term_weight;
+  std::span<const std::int32_t> term_code;
 };
 
 struct Test {
@@ -56,7 +58,7 @@ struct RuleModel {
   std::vector<std::int32_t> used;          // features that some test reads, ascending
   std::vector<Test> tests;
   std::vector<std::uint64_t> words;  // bit c: code c is in the set
-  std::vector<std::int32_t> term_feature;
+  std::vector<std::int32_t> term_feature, term_code;
   std::vector<double> term_weight;
   std::vector<std::int64_t>
       rule_offset;  // rule r has rule_tests[rule_offset[r]:rule_offset[r + 1]]
@@ -181,7 +183,8 @@ class Piece {
       return pack([&](std::int32_t i) {
         double x = 0;
         for (std::int64_t k = t.begin; k < t.end; ++k)
-          x += model_.term_weight[k] * column(model_.term_feature[k])[i];
+          x += model_.term_weight[k] *
+               term_value(column(model_.term_feature[k])[i], model_.term_code[k]);
         return x != x ? t.gap : x >= t.low && x <= t.high;
       });
     }

@@ -184,12 +184,16 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "ObliqueTreeClassifier": [
         {"method": "cart-lc"},
-        {"method": "lda"},
+        {"method": "lda", "nominal_terms": "indicators"},
         {"method": "logistic", "max_depth": 3},
         {"method": "ridge", "ccp_alpha": 0.01},
         {"method": "random", "max_depth": 5},
     ],
-    "ObliqueTreeRegressor": [{"method": "cart-lc"}, {"method": "ridge"}, {"method": "random"}],
+    "ObliqueTreeRegressor": [
+        {"method": "cart-lc", "nominal_terms": "indicators"},
+        {"method": "ridge", "nominal_terms": None},
+        {"method": "random"},
+    ],
     "OptimalTreeClassifier": [
         {"leaf_penalty": 0.02, "max_cuts": 5, "class_weight": "balanced"},
         {"max_depth": 2, "max_cuts": None},

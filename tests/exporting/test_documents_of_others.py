@@ -77,7 +77,15 @@ def test_pmml_refuses_several_numbers():
         tw.export(zoo.case("two outputs").model, format="pmml")
 
 
-@pytest.mark.parametrize("name", ["cart surrogates", "c45 rules", "adaboost", "mars", "boosting"])
+def test_pmml_refuses_sums_of_categories():
+    with pytest.raises(ParameterError, match="nominal_terms=None"):
+        tw.export(zoo.case("oblique nominal").model, format="pmml")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["cart surrogates", "c45 rules", "adaboost", "mars", "boosting", "oblique nominal"],
+)
 def test_excel_formulas_predict_as_the_model(name, tmp_path):
     pytest.importorskip("formulas")
     case = zoo.case(name)

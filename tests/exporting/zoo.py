@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -185,9 +186,11 @@ def case(name: str) -> Case:
     return _fit(_regressors()[name], X, np.maximum(number, 0.0))
 
 
-def _oblique(model: Any, is_class: bool = True) -> Case:
+def _oblique(
+    model: Any, is_class: bool = True, columns: Sequence[str] = ("age", "in come", "flag")
+) -> Case:
     X, labels, number = mixed(gaps=False)
-    X = X[["age", "in come", "flag"]]
+    X = X[list(columns)]
     return _fit(model, X, labels if is_class else number, asked(X, 40))
 
 
@@ -198,6 +201,10 @@ def _two() -> tuple[pd.DataFrame, Any]:
 
 OTHERS = {
     "oblique": lambda: _oblique(tw.ObliqueTreeClassifier(max_depth=3, random_state=0)),
+    "oblique nominal": lambda: _oblique(
+        tw.ObliqueTreeClassifier(max_depth=3, random_state=0),
+        columns=("age", "in come", "ci\"ty's", "flag"),
+    ),
     "oblique regressor": lambda: _oblique(
         tw.ObliqueTreeRegressor(max_depth=3, random_state=0), False
     ),
@@ -221,6 +228,6 @@ OTHERS = {
     ),
 }
 
-CLASSIFIERS = [*_classifiers(), "oblique", "optimal", "boosting two", "mars two"]
+CLASSIFIERS = [*_classifiers(), "oblique", "oblique nominal", "optimal", "boosting two", "mars two"]
 REGRESSORS = [*_regressors(), "oblique regressor", "two outputs"]
 ALL = [*CLASSIFIERS, *REGRESSORS]

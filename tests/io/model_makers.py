@@ -53,6 +53,7 @@ def make_splits(*specs: dict[str, Any]) -> Splits:
         term_offset=offset("term_feature"),
         term_feature=pool("term_feature", "int32"),
         term_weight=pool("term_weight", "float64"),
+        term_code=pool("term_code", "int32"),
     )
 
 
@@ -65,8 +66,9 @@ def make_tree(is_classification: bool = True) -> Tree:
             "kind": LINEAR,
             "breaks": [3.0],
             "closed": True,
-            "term_feature": [0, 1],
-            "term_weight": [0.1, -1.25],
+            "term_feature": [0, 1, 3],
+            "term_weight": [0.1, -1.25, 0.5],
+            "term_code": [-1, -1, 2],
         },
         {},
         {"kind": BREAKS, "feature": 2, "breaks": [1.0]},

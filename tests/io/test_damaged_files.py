@@ -21,7 +21,7 @@ from tests.io.model_makers import FakeClassifier, make_tree, put_together, sign,
 from treewright.errors import ModelFileError
 from treewright.io import load, save
 from treewright.tree.predict import predictor
-from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind, Splits
+from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind, Splits, term_value
 from treewright.tree.tree import Tree
 
 SEED = 20_26
@@ -136,9 +136,8 @@ def branch_by(splits: Splits, i: int, row: list[float]) -> int | None:
         code = row[feature]
         return int(splits.node_branches(i)[codes.index(code)]) if code in codes else None
     if kind == SplitKind.LINEAR:
-        features, weights = splits.node_terms(i)
         with np.errstate(over="ignore", invalid="ignore"):  # a forged weight may be huge
-            value = sum(w * row[f] for f, w in zip(features, weights, strict=True))
+            value = sum(w * term_value(row[f], code) for f, w, code in splits.node_terms(i))
     else:
         value = row[feature]
     if np.isnan(value):
@@ -265,7 +264,7 @@ STRUCTURE = [
     ("break_offset", put(10, 3)),
     ("break_offset", put(10, 2**40)),
     *[("code_offset", put(1, offset)) for offset in (1, -1, 2**62)],
-    *[("term_offset", put(3, offset)) for offset in (1, 3, -2, 2**62)],
+    *[("term_offset", put(3, offset)) for offset in (1, 4, -2, 2**62)],
     ("breaks", put(0, np.nan)),
     ("breaks", put(0, 60.0)),
     ("breaks", put(0, 50.25)),

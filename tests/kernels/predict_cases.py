@@ -37,7 +37,9 @@ def random_test(rng: np.random.Generator, schema: Schema, kinds: Any, width: int
     nominal = [i for i, f in enumerate(schema.features) if f.kind == "nominal"]
     if kind == "linear":
         terms = rng.choice(cuttable, rng.integers(1, 4), replace=False)
-        weights = {int(f): float(rng.choice([-2, 0, 0.5, 1, 1e-3])) for f in terms}
+        weights: Any = {int(f): float(rng.choice([-2, 0, 0.5, 1, 1e-3])) for f in terms}
+        for f in nominal[:2]:
+            weights |= {(f, code): float(rng.choice([-1, 0.5])) for code in (0, 3)}
         return Test(terms=weights, breaks=[float(rng.choice(NUMBERS))], closed=closed,
                     reversed=bool(rng.integers(2)))  # fmt: skip
     if kind in ("codes", "many_codes") and nominal:
@@ -150,7 +152,7 @@ def chain(n: int, default: int) -> dict[str, Any]:
         np.concatenate([[0], np.cumsum(inner)]),
         np.arange(n, dtype=np.float64),
         *(none, codes, codes),
-        *(none, codes, np.zeros(0)),
+        *(none, codes, np.zeros(0), codes),
     )
     return {
         "n_categories": np.full(1, -1, np.int32),

@@ -10,6 +10,7 @@ from treewright.kernels import RuleMatcher
 from treewright.kernels.reference import rules as twin
 from treewright.rules._matching import collect_tests
 from treewright.tree.conditions import Bounds, Interval, Linear, Members
+from treewright.tree.split import NO_CODE
 
 FEATURES = (
     Feature("a", "continuous"),
@@ -50,7 +51,10 @@ def random_condition(rng):
         n, m = rng.integers(0, 45, 2)
         codes, excluded = sorted(codes[:n].tolist()), sorted(codes[n : n + m].tolist())
         return Members(FEATURES[3], tuple(codes), tuple(excluded) if gap else (), gap)
-    return Linear(((FEATURES[0], 0.5), (FEATURES[1], -1.25)), random_bounds(rng), gap)
+    terms = [(FEATURES[0], 0.5, NO_CODE), (FEATURES[1], -1.25, NO_CODE)]
+    if rng.random() < 0.5:
+        terms += [(FEATURES[3], 1.5, code) for code in range(40)]
+    return Linear(tuple(terms), random_bounds(rng), gap)
 
 
 def random_rules(rng, n_rules=40):

@@ -35,7 +35,7 @@ def test_oc1_finds_the_line_with_two_leaves(n, seed):
     model = tw.ObliqueTreeClassifier(random_state=0).fit(X, y)
     assert model.get_n_leaves() == 2
     assert model.score(X, y) == 1.0
-    _, weight = model.tree_.splits.node_terms(0)
+    _, weight, _ = zip(*model.tree_.splits.node_terms(0), strict=True)
     assert weight[0] == pytest.approx(weight[1], rel=0.1)
     assert tw.CARTClassifier().fit(X, y).get_n_leaves() > 5
 
@@ -92,7 +92,7 @@ def test_columns_of_noise_are_deleted_from_the_test():
     X = rng.random((300, 6))
     y = X[:, 1] + X[:, 4] < 1
     model = tw.ObliqueTreeClassifier(method="lda", deletion=0.05, max_depth=1).fit(X, y)
-    assert_array_equal(np.sort(model.tree_.splits.node_terms(0)[0]), [1, 4])
+    assert_array_equal(sorted(f for f, _, _ in model.tree_.splits.node_terms(0)), [1, 4])
 
 
 def test_deletion_says_how_much_gain_a_coefficient_must_be_worth():
@@ -103,7 +103,7 @@ def test_deletion_says_how_much_gain_a_coefficient_must_be_worth():
         len(
             tw.ObliqueTreeClassifier(method="lda", deletion=share, max_depth=1)
             .fit(X, y)
-            .tree_.splits.node_terms(0)[0]
+            .tree_.splits.node_terms(0)
         )
         for share in (0.0, 0.3)
     ]
@@ -117,17 +117,18 @@ def test_a_row_with_a_gap_goes_to_the_side_of_the_mean():
     X[:12, 0] = np.nan
     model = tw.ObliqueTreeClassifier(random_state=0, max_depth=1).fit(X, y)
     assert is_linear(model)[0]
-    features, weight = model.tree_.splits.node_terms(0)
+    features, weight = map(np.array, list(zip(*model.tree_.splits.node_terms(0), strict=True))[:2])
     side = int(weight @ np.nanmean(X, axis=0)[features] >= model.tree_.splits.node_breaks(0)[0])
     assert_array_equal(model.apply(X[:12]), np.full(12, 1 + side))
     assert_array_equal(model.apply([[0.0, np.nan], [9.0, np.nan]]), [1 + side] * 2)
 
 
-def test_nominal_features_are_tested_alone():
+def test_nominal_features_may_be_tested_alone():
     X, y = triangle(400, 5)
     colour = np.random.default_rng(1).choice(["red", "green", "blue"], 400)
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "colour": colour})
-    model = tw.ObliqueTreeClassifier(random_state=0).fit(frame, y ^ (colour == "red"))
+    model = tw.ObliqueTreeClassifier(nominal_terms=None, random_state=0)
+    model.fit(frame, y ^ (colour == "red"))
     splits = model.tree_.splits
     assert model.score(frame, y ^ (colour == "red")) == 1.0
     assert (splits.kind == SplitKind.CODES).any()
@@ -135,10 +136,121 @@ def test_nominal_features_are_tested_alone():
     assert 2 not in splits.term_feature
 
 
+CODINGS = ["target", "indicators"]
+LIFT = {"blue": 0.0, "green": 0.35, "red": -0.35}
+
+
+def shifted(n: int, gaps: bool = False):
+    """Points below or above x + lift of their colour = 0.5; three colours, blue most frequent."""
+    rng = np.random.default_rng(11)
+    x = rng.integers(0, 41, n) / 40
+    colour = rng.choice(list(LIFT), n, p=[0.5, 0.3, 0.2]).astype(object)
+    y = x + np.array([LIFT[c] for c in colour]) < 0.51
+    if gaps:
+        colour[: n // 10] = None
+    return pd.DataFrame({"x": x, "noise": rng.random(n), "colour": colour}), y
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_border_that_a_category_shifts_is_one_test(method, coding):
+    X, y = shifted(400)
+    model = tw.ObliqueTreeClassifier(
+        method=method, nominal_terms=coding, n_projections=200, max_depth=1, random_state=0
+    ).fit(X, y)
+    alone = tw.ObliqueTreeClassifier(
+        method=method, nominal_terms=None, n_projections=200, max_depth=1, random_state=0
+    ).fit(X, y)
+    assert is_linear(model)[0]
+    assert {0, 2} <= {f for f, _, _ in model.tree_.splits.node_terms(0)}
+    assert model.score(X, y) > alone.score(X, y)
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_the_shift_of_every_category_is_found(coding):
+    X, y = shifted(400)
+    model = tw.ObliqueTreeClassifier(nominal_terms=coding, random_state=0).fit(X, y)
+    assert (model.get_n_leaves(), model.score(X, y)) == (2, 1.0)
+    (_, x, _), (_, green, one), (_, red, two) = model.tree_.splits.node_terms(0)
+    assert (one, two) == (1, 2)  # blue, the most frequent, counts 0
+    assert green / x == pytest.approx(0.35, abs=0.05)
+    assert red / x == pytest.approx(-0.35, abs=0.05)
+    shares = model.feature_importances_
+    assert_array_equal(shares, [0.5, 0.0, 0.5])  # a feature counts once, however many terms it has
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_categories_shift_numbers_too(coding, n_outputs):
+    X, below = shifted(400)
+    y = np.where(below, 1.0, 3.0)[:, None] * np.arange(1, 1 + n_outputs)
+    y = y[:, 0] if n_outputs == 1 else y
+    model = tw.ObliqueTreeRegressor(nominal_terms=coding, random_state=0).fit(X, y)
+    assert model.get_n_leaves() == 2
+
+
+def test_gaps_go_to_the_side_of_the_mean_and_unseen_categories_count_as_the_most_frequent():
+    X, y = shifted(400, gaps=True)
+    model = tw.ObliqueTreeClassifier(random_state=0, max_depth=1).fit(X, y)
+    asked = pd.DataFrame(
+        {"x": [0.0, 1.0] * 2, "noise": 0.5, "colour": [None, None, "pink", "pink"]}
+    )
+    assert len(set(model.apply(asked))) == 1  # a colour that was never seen is a gap
+    assert_array_equal(model.apply(X[:40]), np.repeat(model.apply(asked)[0], 40))
+    # green is known, but not among the rows of the node
+    few = X.copy()
+    few["colour"] = pd.Categorical(few["colour"], ["blue", "green", "red"])
+    few.loc[few["colour"] == "green", "colour"] = "blue"
+    model = tw.ObliqueTreeClassifier(random_state=0, max_depth=1).fit(few, y)
+    assert is_linear(model)[0]
+    rows = few.iloc[40:].copy()
+    rows["colour"] = pd.Categorical(["green"] * len(rows), ["blue", "green", "red"])
+    as_blue = rows.assign(colour=pd.Categorical(["blue"] * len(rows), ["blue", "green", "red"]))
+    assert_array_equal(model.apply(rows), model.apply(as_blue))
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_terms_of_categories_are_shown_stored_explained_and_kept_in_rules(coding, tmp_path):
+    X, y = shifted(400, gaps=True)
+    model = tw.ObliqueTreeClassifier(nominal_terms=coding, max_depth=2, random_state=0).fit(X, y)
+    tree = model.tree_
+    assert any(code >= 0 for _, _, code in tree.splits.node_terms(0))
+    for shown in (tree.to_text(), str(tree.rules()), tree.to_svg(), tree.rule_set().to_text()):
+        assert "[colour = green]" in shown
+    expected = model.predict(X)
+    tw.save(model, tmp_path / "model")
+    assert_array_equal(tw.load(tmp_path / "model").predict(X), expected)
+    again = type(tree).from_dict(tree.to_dict())
+    assert_array_equal(again.splits.term_code, tree.splits.term_code)
+    assert_array_equal(tree.rule_set().predict(X), expected)
+    rules = type(tree.rule_set()).from_dict(tree.rule_set().to_dict())
+    assert_array_equal(rules.predict(X), expected)
+
+
+def test_a_forest_sums_categories_too(tmp_path):
+    X, y = shifted(300, gaps=True)
+    base = tw.ObliqueTreeClassifier(method="random")
+    model = tw.RandomForestClassifier(10, base=base, random_state=0).fit(X, y)
+    assert any(np.any(member.tree_.splits.term_code >= 0) for member in model.estimators_)
+    tw.save(model, tmp_path / "forest")
+    assert_array_equal(tw.load(tmp_path / "forest").predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_the_order_of_rows_does_not_change_a_test_of_categories(coding):
+    X, y = shifted(300, gaps=True)
+    order = np.random.default_rng(0).permutation(300)
+    models = [
+        tw.ObliqueTreeClassifier(nominal_terms=coding, random_state=0).fit(X.iloc[rows], y[rows])
+        for rows in (np.arange(300), order)
+    ]
+    assert models[0].tree_.to_text() == models[1].tree_.to_text()
+
+
 def test_text_rules_and_svg_show_the_rounded_test():
     X, y = triangle(300, 2)
     model = tw.ObliqueTreeClassifier(random_state=0).fit(pd.DataFrame(X, columns=["a", "b"]), y)
-    features, weight = model.tree_.splits.node_terms(0)
+    features, weight = map(np.array, list(zip(*model.tree_.splits.node_terms(0), strict=True))[:2])
     assert_array_equal(features, [0, 1])
     assert max(weight) == 1.0
     assert_array_equal(weight, [float(f"{w:.6g}") for w in weight])

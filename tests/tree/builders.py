@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.data.schema import Feature, Schema, Target
 from treewright.tree.node_tests import NodeTests
-from treewright.tree.split import GAP_FRACTION, GAP_STOP, SPLIT_DTYPES, SplitKind, Splits
+from treewright.tree.split import GAP_FRACTION, GAP_STOP, NO_CODE, SPLIT_DTYPES, SplitKind, Splits
 from treewright.tree.tree import Tree
 
 
@@ -27,7 +27,7 @@ class Test:
     feature: int = -1
     breaks: list[float] = field(default_factory=list)
     codes: dict[int, int] = field(default_factory=dict)
-    terms: dict[int, float] = field(default_factory=dict)
+    terms: dict[Any, float] = field(default_factory=dict)  # by feature, or feature and code
     closed: bool = False
     reversed: bool = False
 
@@ -67,8 +67,9 @@ def make_splits(tests: list[Test]) -> Splits:
         "codes": [c for t in tests for c in sorted(t.codes)],
         "branches": [t.codes[c] for t in tests for c in sorted(t.codes)],
         "term_offset": np.cumsum([0] + [len(t.terms) for t in tests]),
-        "term_feature": [f for t in tests for f in t.terms],
+        "term_feature": [f[0] if isinstance(f, tuple) else f for t in tests for f in t.terms],
         "term_weight": [w for t in tests for w in t.terms.values()],
+        "term_code": [f[1] if isinstance(f, tuple) else NO_CODE for t in tests for f in t.terms],
     }
     return Splits(**{k: np.asarray(v, SPLIT_DTYPES[k]) for k, v in arrays.items()})
 
@@ -316,5 +317,7 @@ def _random_test(
         if n_branches < 4 and rng.random() < 0.5:
             del test.codes[codes[-1]]
         return test, n_branches
-    weights = {0: float(rng.normal()), 1: float(rng.normal())}
+    weights: dict[Any, float] = {0: float(rng.normal()), 1: float(rng.normal())}
+    if rng.random() < 0.5:
+        weights |= {(3, code): float(rng.normal(0, 20)) for code in (1, 2)}
     return Test(terms=weights, breaks=[float(rng.normal(0, 20))], closed=closed), 2

@@ -56,7 +56,7 @@ def from_sklearn(estimator: DecisionTreeClassifier | DecisionTreeRegressor) -> t
     for pool in ("break", "code", "term"):
         arrays[f"{pool}_offset"] = counts.get(f"{pool}_offset", np.zeros(n + 1, np.int64))
     arrays |= {name: getattr(empty, name) for name in ("codes", "branches", "term_feature")}
-    arrays["term_weight"] = empty.term_weight
+    arrays |= {"term_weight": empty.term_weight, "term_code": empty.term_code}
     arrays["kind"] = np.where(inner, SplitKind.BREAKS, SplitKind.LEAF).astype(np.uint8)
     arrays["feature"] = np.where(inner, theirs.feature[old], -1).astype(np.int32)
     arrays["closed"] = np.ones(n, np.bool_)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -43,6 +43,7 @@ TABLES = {
     "codes": "int",
     "term_feature": "int",
     "term_weight": "double",
+    "term_code": "int",
     "tests": "tw_test",
     "soft": "double",
     "shares": "double",
@@ -315,10 +316,10 @@ class _Pools:
             len(test.terms),
         )
 
-    def _weighted_sum(self, terms: Iterable[tuple[int, float]]) -> int:
-        terms = list(terms)
-        self.extend("term_weight", [weight for _, weight in terms])
-        return self.extend("term_feature", [feature for feature, _ in terms])
+    def _weighted_sum(self, terms: Sequence[tuple[int, float, int]]) -> int:
+        self.extend("term_weight", [weight for _, weight, _ in terms])
+        self.extend("term_code", [code for _, _, code in terms])
+        return self.extend("term_feature", [feature for feature, _, _ in terms])
 
     # Rules and terms
 
@@ -347,7 +348,7 @@ class _Pools:
         if isinstance(condition, Interval):
             feature = self.place[condition.feature.name]
             return (low, high, 0, feature, int(condition.gap), 0, 0, 0, 0)
-        terms = [(self.place[f.name], weight) for f, weight in condition.terms]
+        terms = [(self.place[f.name], weight, code) for f, weight, code in condition.terms]
         return (low, high, 0, 0, int(condition.gap), 0, 0, self._weighted_sum(terms), len(terms))
 
     def _terms(self, part: TermsPart) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from treewright.exporting._program import (
 from treewright.mars._basis import Factor
 from treewright.mars._predictors import Predictor
 from treewright.tree.conditions import Bounds, Condition, Interval, Members
-from treewright.tree.split import GAP_FRACTION, GAP_STOP
+from treewright.tree.split import GAP_FRACTION, GAP_STOP, NO_CODE
 
 __all__ = ["FORMAT", "VERSION", "describe"]
 
@@ -120,11 +120,15 @@ def test_words(test: Test) -> dict[str, Any]:
         }
     said: dict[str, Any] = {"feature": test.feature}
     if test.terms:
-        said = {"terms": [list(term) for term in test.terms]}
+        said = {"terms": [_term(*term) for term in test.terms]}
     said["at_most" if test.closed else "below"] = list(test.breaks)
     if test.branches != tuple(range(len(test.breaks) + 1)):
         said["branches"] = list(test.branches)
     return said
+
+
+def _term(place: int, weight: float, code: int) -> list[float]:
+    return [place, weight] if code == NO_CODE else [place, weight, code]
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -155,7 +159,7 @@ def _condition(condition: Condition, place: dict[str, int]) -> dict[str, Any]:
     if isinstance(condition, Interval):
         said["feature"] = place[condition.feature.name]
     else:
-        said["terms"] = [[place[f.name], weight] for f, weight in condition.terms]
+        said["terms"] = [_term(place[f.name], weight, code) for f, weight, code in condition.terms]
     said.update(_bounds(condition.bounds))
     said["gap"] = condition.gap
     return said

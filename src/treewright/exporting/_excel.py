@@ -149,9 +149,13 @@ class _ExcelWords:
     def value(self, feature: int) -> str:
         if self.inputs[feature].kind != "ordinal":
             return self._cell(feature)
+        return self._code(feature)
+
+    def _code(self, feature: int) -> str:
+        """A column with the code of a category, "" for a gap."""
         if feature not in self.codes:
             categories = self.inputs[feature].categories
-            choices = [(self._is(feature, c), str(k)) for k, c in enumerate(categories)]
+            choices = [(self.member(feature, [k]), str(k)) for k in range(len(categories))]
             self.codes[feature] = self.define(self.case(choices, '""'), 0, "code")
         return self.codes[feature]
 
@@ -164,7 +168,10 @@ class _ExcelWords:
         return f"AND({known},{value}{sign}{rounded_cut(at, sign)})"
 
     def _known(self, features: Sequence[int]) -> str:
-        parts = [f"ISNUMBER({self.value(f)})" for f in dict.fromkeys(features)]
+        parts = [
+            f"ISNUMBER({self._code(f) if self.inputs[f].is_categorical else self._cell(f)})"
+            for f in dict.fromkeys(features)
+        ]
         return self.both(parts)
 
     def gap(self, features: Sequence[int]) -> str:
@@ -183,6 +190,9 @@ class _ExcelWords:
             # an empty cell equals 0 and FALSE
             return f"AND(NOT(ISBLANK({self._cell(feature)})),{self.either(found)})"
         return self.either(found)
+
+    def indicator(self, feature: int, code: int) -> str:
+        return f"IF({self._code(feature)}={code},1,0)"
 
     def unlisted(self, feature: int, codes: Sequence[int]) -> str:
         return f"NOT({self.member(feature, codes)})" if codes else self.yes

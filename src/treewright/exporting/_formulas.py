@@ -27,7 +27,7 @@ from treewright.exporting._program import (
     TreePart,
 )
 from treewright.tree.conditions import Condition, Interval, Members
-from treewright.tree.split import GAP_STOP
+from treewright.tree.split import GAP_STOP, NO_CODE
 
 __all__ = ["Answer", "Formulas", "Predicates", "Words", "all_hold", "goes_to"]
 
@@ -47,6 +47,7 @@ class Predicates(Protocol):
     def value(self, feature: int) -> str: ...
     def cut(self, value: str, sign: str, at: float, features: Sequence[int]) -> str: ...
     def member(self, feature: int, codes: Sequence[int]) -> str: ...
+    def indicator(self, feature: int, code: int) -> str: ...
     def gap(self, features: Sequence[int]) -> str: ...
     def unlisted(self, feature: int, codes: Sequence[int]) -> str: ...
     def both(self, conditions: Sequence[str]) -> str: ...
@@ -137,11 +138,14 @@ def goes_to(words: Predicates, tests: Sequence[Test], gap: int, branch: int) -> 
     return late if own == words.no else words.either([own, late])
 
 
-def weighted(words: Predicates, terms: Sequence[tuple[int, float]]) -> str:
-    """A weighted sum of inputs, from left to right."""
-    return words.add(
-        [words.times([words.number(weight), words.value(feature)]) for feature, weight in terms]
-    )
+def weighted(words: Predicates, terms: Sequence[tuple[int, float, int]]) -> str:
+    """A weighted sum of inputs and of indicators of categories, from left to right."""
+    values = [
+        words.value(feature) if code == NO_CODE else words.indicator(feature, code)
+        for feature, _, code in terms
+    ]
+    weights = [words.number(weight) for _, weight, _ in terms]
+    return words.add([words.times(pair) for pair in zip(weights, values, strict=True)])
 
 
 def all_hold(words: Predicates, rule: Sequence[Condition], place: dict[str, int]) -> str:
@@ -159,8 +163,8 @@ def _holds(words: Predicates, condition: Condition, place: dict[str, int]) -> st
         features: tuple[int, ...] = (place[condition.feature.name],)
         value = words.value(features[0])
     else:
-        terms = [(place[f.name], weight) for f, weight in condition.terms]
-        features, value = tuple(f for f, _ in terms), weighted(words, terms)
+        terms = [(place[f.name], weight, code) for f, weight, code in condition.terms]
+        features, value = tuple(f for f, _, _ in terms), weighted(words, terms)
     bounds, parts = condition.bounds, []
     if bounds.is_empty:
         return words.gap(features) if condition.gap else words.no

@@ -36,6 +36,7 @@ from treewright.exporting._program import (
 )
 from treewright.rules._matching import _closed, distinct_conditions
 from treewright.tree.conditions import Condition, Interval, Members
+from treewright.tree.split import NO_CODE
 
 __all__ = ["write_onnx"]
 
@@ -309,9 +310,9 @@ class _Writer:
     def _ranges(self, conditions: list[Any], x: str) -> str:
         graph = self.graph
         terms = [
-            [(self.place[c.feature.name], 1.0)]
+            [(self.place[c.feature.name], 1.0, NO_CODE)]
             if isinstance(c, Interval)
-            else [(self.place[f.name], weight) for f, weight in c.terms]
+            else [(self.place[f.name], weight, code) for f, weight, code in c.terms]
             for c in conditions
         ]
         value = weighted_sums(graph, x, terms)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treewright.exporting._onnx_graph import Graph
 from treewright.exporting._program import HIGHEST, Floats, Node, Test, TreePart
-from treewright.tree.split import GAP_STOP, SplitKind
+from treewright.tree.split import GAP_STOP, NO_CODE, SplitKind
 
 __all__ = ["any_tree", "fits_ensemble", "tests", "tree_ensemble", "weighted_sums"]
 
@@ -137,16 +137,26 @@ def _tests_of_tree(
 # Plain operators
 
 
-def weighted_sums(graph: Graph, x: str, sums: Sequence[Sequence[tuple[int, float]]]) -> str:
+def weighted_sums(graph: Graph, x: str, sums: Sequence[Sequence[tuple[int, float, int]]]) -> str:
     """Weighted sums of inputs, a column each, added from left to right as the library does."""
     most = max(len(terms) for terms in sums)
     # terms that are not there read a column of zeros at the end
     padded = graph.op("Concat", x, graph.like(x, np.zeros(1)), axis=1)
     total = graph.like(x, np.zeros(len(sums)))
     for k in range(most):
-        own = [terms[k] if k < len(terms) else (-1, 0.0) for terms in sums]
-        weights = graph.constant(np.array([weight for _, weight in own]))
-        column = graph.take(padded, [feature for feature, _ in own])
+        own = [terms[k] if k < len(terms) else (-1, 0.0, NO_CODE) for terms in sums]
+        weights = graph.constant(np.array([weight for _, weight, _ in own]))
+        column = graph.take(padded, [feature for feature, _, _ in own])
+        codes = np.array([float(code) for _, _, code in own])
+        if np.any(codes != NO_CODE):
+            here = graph.double(graph.op("Equal", column, graph.constant(codes)))
+            # a gap stays one, and a term without a code its value
+            as_it_is = graph.op(
+                "Or",
+                graph.op("IsNaN", column),
+                graph.op("Equal", graph.constant(codes), graph.number(float(NO_CODE))),
+            )
+            column = graph.where(as_it_is, column, here)
         total = graph.op("Add", total, graph.op("Mul", column, weights))
     return total
 

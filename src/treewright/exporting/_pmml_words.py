@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from treewright.data.schema import Feature
+from treewright.errors import ParameterError
 from treewright.exporting._names import xml_text
 from treewright.exporting._program import HIGHEST, Program
 
@@ -119,6 +121,9 @@ class PredicateWords:
         ]
         return self.either(parts) if parts else self.no
 
+    def indicator(self, feature: int, code: int) -> str:
+        return _indicator(self.inputs[feature], code)
+
     def unlisted(self, feature: int, codes: Sequence[int]) -> str:
         known = self.inputs[feature]
         if not codes:
@@ -144,6 +149,13 @@ class PredicateWords:
         if len(parts) == 1:
             return parts[0]
         return element("CompoundPredicate", *parts, booleanOperator=operator)
+
+
+def _indicator(known: Feature, code: int) -> str:
+    raise ParameterError(
+        f"PMML takes weighted sums of numbers, but a test sums categories of {known.name!r}: "
+        "export to another format, or fit with nominal_terms=None."
+    )
 
 
 def _holds(code: int, sign: str, at: float) -> bool:
@@ -229,6 +241,9 @@ class FieldWords:
         ]
         ref = element("FieldRef", field=known.name)
         return self._apply("isIn", ref, *listed, missing="false") if listed else self.no
+
+    def indicator(self, feature: int, code: int) -> str:
+        return _indicator(self.inputs[feature], code)
 
     def unlisted(self, feature: int, codes: Sequence[int]) -> str:
         return self._apply("not", self.member(feature, codes)) if codes else self.yes

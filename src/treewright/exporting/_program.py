@@ -47,7 +47,8 @@ class Test(NamedTuple):
     """How a value becomes a branch.
 
     Of a feature, or of a weighted sum (``terms``): ``branches[n]`` with ``n`` the number of breaks
-    below the value (``x > b`` counts where ``closed``, else ``x >= b``). Or of a category:
+    below the value (``x > b`` counts where ``closed``, else ``x >= b``); a term is an input, its
+    weight and a code, whose category counts 1 and the others 0, or −1. Or of a category:
     ``branches[i]`` where ``codes[i]`` is its code. None of it, or a gap: the test is not decided.
     """
 
@@ -56,12 +57,12 @@ class Test(NamedTuple):
     breaks: tuple[float, ...] = ()
     closed: bool = False
     codes: tuple[int, ...] | None = None
-    terms: tuple[tuple[int, float], ...] = ()
+    terms: tuple[tuple[int, float, int], ...] = ()
 
     @property
     def features(self) -> tuple[int, ...]:
         """What the test reads."""
-        return tuple(f for f, _ in self.terms) if self.terms else (self.feature,)
+        return tuple(f for f, _, _ in self.terms) if self.terms else (self.feature,)
 
 
 class Soft(NamedTuple):
@@ -326,10 +327,7 @@ def _test(splits: Splits, i: int) -> Test:
     branches = tuple(range(len(breaks) + 1))
     if splits.reversed[i]:
         branches = branches[::-1]
-    terms: tuple[tuple[int, float], ...] = ()
-    if kind == SplitKind.LINEAR:
-        features, weights = splits.node_terms(i)
-        terms = tuple(zip(features.tolist(), weights.tolist(), strict=True))
+    terms = tuple(splits.node_terms(i))
     return Test(
         int(splits.feature[i]) if not terms else -1,
         branches,

@@ -172,6 +172,10 @@ class _SqlWords:
     def member(self, feature: int, codes: Sequence[int]) -> str:
         return f"{self._nominal(feature)} IN ({self._listed(feature, codes)})"
 
+    def indicator(self, feature: int, code: int) -> str:
+        value = self.value(feature)
+        return f"CASE WHEN {value} = {code} THEN 1.0 WHEN {value} IS NOT NULL THEN 0.0 END"
+
     def unlisted(self, feature: int, codes: Sequence[int]) -> str:
         column = self._nominal(feature)
         if not codes:

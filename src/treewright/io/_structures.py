@@ -152,15 +152,21 @@ def _categories(what: str, values: object) -> tuple[Any, ...]:
 
 
 def _take_splits_apart(splits: Splits) -> dict[str, object]:
-    parts: dict[str, object] = dict(splits.arrays())
-    _check_arrays("splits", parts, SPLIT_DTYPES)
+    parts: dict[str, object] = dict(splits.stored())
+    _check_arrays("splits", parts, _split_dtypes(parts))
     return parts
 
 
 def _build_splits(parts: dict[str, Any]) -> Splits:
-    _check_parts("splits", parts, tuple(SPLIT_DTYPES))
-    _check_arrays("splits", parts, SPLIT_DTYPES)
+    dtypes = _split_dtypes(parts)
+    _check_parts("splits", parts, tuple(dtypes))
+    _check_arrays("splits", parts, dtypes)
     return Splits(**parts)
+
+
+def _split_dtypes(parts: Mapping[str, object]) -> dict[str, type[np.generic]]:
+    """What is read of splits: codes of terms are there only where some term has one."""
+    return {name: t for name, t in SPLIT_DTYPES.items() if name != "term_code" or name in parts}
 
 
 def _take_tests_apart(tests: NodeTests) -> dict[str, object]:

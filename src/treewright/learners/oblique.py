@@ -12,8 +12,9 @@ linear discriminants and along the coefficients of regressions; ``"random"`` alo
 projections (Tomita and others 2020).
 
 It differs from the papers in that impurity is Gini's index or the squared error throughout.
-Nominal and ordinal features are tested alone. A row with a gap in a term of a linear test goes
-to the side of the node's mean.
+Nominal features enter the sums by a number per category (``nominal_terms``), ordinal ones are
+tested alone. A row with a gap in a term of a linear test goes to the side of the node's mean; a
+category that the node has not seen counts as its most frequent one.
 """
 
 from __future__ import annotations
@@ -54,13 +55,19 @@ _OWN = {
         [Interval(Integral, 1, None, closed="left"), None],
         "int",
         'Random projections at each node (``method="random"``); None for twice the number of '
-        "continuous features.",
+        "columns that sums are made of.",
     ),
     "deletion": Parameter(
         [Interval(Real, 0.0, 1.0, closed="left")],
         "float",
         "Share of the gain of a linear test that may be lost for each test with fewer "
         "coefficients; 0.0 deletes only those that nothing is lost with.",
+    ),
+    "nominal_terms": Parameter(
+        [*options("target", "indicators"), None],
+        '{"target", "indicators"} or None',
+        "How nominal features enter linear tests: by one number per category in the order of the "
+        "target's means at the node, or by an indicator of each category; None tests them alone.",
     ),
 }
 
@@ -88,6 +95,7 @@ class _ObliqueTree(CostComplexity, TreeEstimator):
             n_jumps=self.n_jumps,
             n_projections=self.n_projections,
             deletion=self.deletion,
+            nominal_terms=self.nominal_terms,
             seed=drawn_seed(self.random_state) if self.method in ("oc1", "random") else 0,
         )
         return replace(
@@ -148,6 +156,7 @@ class ObliqueTreeClassifier(ClassificationMixin, _ObliqueTree):
         n_jumps: int = 5,
         n_projections: int | None = None,
         deletion: float = 0.02,
+        nominal_terms: Literal["target", "indicators"] | None = "target",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
@@ -221,6 +230,7 @@ class ObliqueTreeRegressor(RegressionMixin, _ObliqueTree):
         n_jumps: int = 5,
         n_projections: int | None = None,
         deletion: float = 0.02,
+        nominal_terms: Literal["target", "indicators"] | None = "target",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,

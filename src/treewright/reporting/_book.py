@@ -274,8 +274,7 @@ def _split(splits: Splits, i: int, n_branches: int, words: dict[int, dict[float,
     if splits.reversed[i]:
         about["reversed"] = 1
     if kind == SplitKind.LINEAR:
-        index, weight = splits.node_terms(i)
-        about["terms"] = [[f, w] for f, w in zip(index.tolist(), weight.tolist(), strict=True)]
+        about["terms"] = [list(term) for term in splits.node_terms(i)]
         about["words"] = [format_number(x, 4) for x in breaks]
     else:
         feature = about["feature"] = int(splits.feature[i])

@@ -52,7 +52,7 @@ class Tests:
     CODES, OTHER_CODES
         The code of a nominal feature is listed, or is known and not listed.
     LINEAR
-        ``low <= sum(term_weight * x[term_feature]) <= high``.
+        ``low <= sum(term_weight * x[term_feature]) <= high``, with codes of terms as in ``Splits``.
 
     ``gap`` says whether a gap satisfies the test.
     """
@@ -69,6 +69,7 @@ class Tests:
     term_offset: NDArray[np.int64]
     term_feature: NDArray[np.int32]
     term_weight: NDArray[np.float64]
+    term_code: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -155,11 +156,11 @@ def _tests(conditions: list[Condition], schema: Schema) -> Tests:
     position = {name: i for i, name in enumerate(schema.names)}
     kind, feature, ends = [], [], []
     codes: list[tuple[int, ...]] = []
-    terms: list[list[tuple[int, float]]] = []
+    terms: list[list[tuple[int, float, int]]] = []
     for condition in conditions:
         bounds, where = Bounds(), -1
         listed: tuple[int, ...] = ()
-        parts: list[tuple[int, float]] = []
+        parts: list[tuple[int, float, int]] = []
         if isinstance(condition, Members):
             # A code that the node did not see is a gap there, so with the gaps go all others.
             kind.append(int(TestKind.OTHER_CODES if condition.gap else TestKind.CODES))
@@ -171,7 +172,7 @@ def _tests(conditions: list[Condition], schema: Schema) -> Tests:
         else:
             kind.append(int(TestKind.LINEAR))
             bounds = condition.bounds
-            parts = [(position[f.name], weight) for f, weight in condition.terms]
+            parts = [(position[f.name], weight, code) for f, weight, code in condition.terms]
         feature.append(where)
         ends.append(_closed(bounds))
         codes.append(listed)
@@ -186,8 +187,9 @@ def _tests(conditions: list[Condition], schema: Schema) -> Tests:
         code_offset=_offset(codes),
         codes=np.array([code for listed in codes for code in listed], np.int32),
         term_offset=_offset(terms),
-        term_feature=np.array([f for parts in terms for f, _ in parts], np.int32),
-        term_weight=np.array([w for parts in terms for _, w in parts], np.float64),
+        term_feature=np.array([f for parts in terms for f, _, _ in parts], np.int32),
+        term_weight=np.array([w for parts in terms for _, w, _ in parts], np.float64),
+        term_code=np.array([c for parts in terms for _, _, c in parts], np.int32),
     )
 
 

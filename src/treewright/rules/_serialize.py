@@ -18,6 +18,7 @@ from treewright.rules._rule_set import RuleSet
 from treewright.tree.conditions import Bounds, Condition, Interval, Linear, Members
 from treewright.tree.serialize import schema_from_dict, schema_to_dict
 from treewright.tree.show.rules import Rule
+from treewright.tree.split import NO_CODE
 
 __all__ = ["body_from_dict", "body_to_dict", "rules_from_dict", "rules_from_json", "rules_to_dict"]
 
@@ -113,7 +114,7 @@ def _condition_out(condition: Condition) -> dict[str, Any]:
         }
     subject: dict[str, Any]
     if isinstance(condition, Linear):
-        subject = {"terms": [[feature.name, weight] for feature, weight in condition.terms]}
+        subject = {"terms": [_term_out(*term) for term in condition.terms]}
     else:
         subject = {"feature": condition.feature.name}
     bounds = condition.bounds
@@ -125,6 +126,11 @@ def _condition_out(condition: Condition) -> dict[str, Any]:
         "includes_high": bounds.includes_high,
         "gap": condition.gap,
     }
+
+
+def _term_out(feature: Feature, weight: float, code: int) -> list[Any]:
+    category = [] if code == NO_CODE else [_plain(feature.categories[code])]
+    return [feature.name, weight, *category]
 
 
 def _outcome_out(outcome: Any) -> Any:
@@ -179,9 +185,13 @@ def _condition_in(entry: Any, features: Mapping[str, Feature]) -> Condition:
     return Members(feature, listed, other, gap)
 
 
-def _term_in(term: Any, features: Mapping[str, Feature]) -> tuple[Feature, float]:
-    _require(isinstance(term, list) and len(term) == 2, "a term is not a name and a weight")
-    return _feature(term[0], features), _number(term[1])
+def _term_in(term: Any, features: Mapping[str, Feature]) -> tuple[Feature, float, int]:
+    _require(isinstance(term, list) and len(term) in (2, 3), "a term is not a name and a weight")
+    feature = _feature(term[0], features)
+    is_nominal = feature.kind == "nominal"
+    _require(is_nominal == (len(term) == 3), "a term of a nominal feature needs a category")
+    code = _codes_in(term[2:], _known(feature.categories))[0] if is_nominal else NO_CODE
+    return feature, _number(term[1]), code
 
 
 def _feature(name: Any, features: Mapping[str, Feature]) -> Feature:

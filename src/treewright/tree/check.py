@@ -18,7 +18,7 @@ from treewright.errors import ModelFileError
 from treewright.tree.growing.stopped import SPLIT_P, STOPPED, Stop
 from treewright.tree.node_tests import TEST_DTYPES
 from treewright.tree.pruning_log import LOG_DTYPES
-from treewright.tree.split import GAP_FRACTION, GAP_STOP, SPLIT_DTYPES, SplitKind, Splits
+from treewright.tree.split import GAP_FRACTION, GAP_STOP, NO_CODE, SPLIT_DTYPES, SplitKind, Splits
 from treewright.tree.split_counts import COUNT_DTYPES, N_BINS, N_TARGET_BINS
 from treewright.tree.tree import EMPTY_PROBABILITY, TREE_DTYPES, Tree
 
@@ -176,7 +176,7 @@ def _check_split_arrays(splits: Splits, n: int, what: str) -> None:
     for pool, columns in (
         ("break", ("breaks",)),
         ("code", ("codes", "branches")),
-        ("term", ("term_feature", "term_weight")),
+        ("term", ("term_feature", "term_weight", "term_code")),
     ):
         offset = getattr(splits, f"{pool}_offset")
         lengths[f"{pool}_offset"] = n + 1
@@ -300,7 +300,13 @@ def _check_kinds(
     )
     term = splits.term_feature
     _require((term >= 0) & (term < len(schema)), "a term must be one of the features", "term")
-    _require(~nominal[term], "a nominal feature must not be a term of a linear split", "term")
+    n_categories = np.array([len(f.categories) for f in schema.features] + [0], np.int64)
+    code = splits.term_code
+    _require(
+        np.where(nominal[term], (code >= 0) & (code < n_categories[term]), code == NO_CODE),
+        "a term of a linear split must have a category if its feature is nominal, and only then",
+        "term",
+    )
 
 
 def _check_pools(splits: Splits, schema: Schema, of: str) -> None:

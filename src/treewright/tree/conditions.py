@@ -139,16 +139,16 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A weighted sum of features lies between bounds."""
+    """A weighted sum lies between bounds; a term with a code counts where that is the category."""
 
-    terms: tuple[tuple[Feature, float], ...]
+    terms: tuple[tuple[Feature, float, int], ...]
     bounds: Bounds
     gap: bool = False
 
     @property
     def subject(self) -> tuple[Any, ...]:
         """What the condition is about; equal subjects merge."""
-        return ("linear", *((feature.name, weight) for feature, weight in self.terms))
+        return ("linear", *((feature.name, *rest) for feature, *rest in self.terms))
 
     @property
     def is_gap_only(self) -> bool:
@@ -201,8 +201,7 @@ def _conditions(
         bounds = _bounds(splits, i, n_branches)
         return [Interval(feature, b, g) for b, g in zip(bounds, gap, strict=True)]
     if kind == SplitKind.LINEAR:
-        index, weight = splits.node_terms(i)
-        terms = tuple((features[f], float(w)) for f, w in zip(index, weight, strict=True))
+        terms = tuple((features[f], weight, code) for f, weight, code in splits.node_terms(i))
         bounds = _bounds(splits, i, n_branches)
         return [Linear(terms, b, g) for b, g in zip(bounds, gap, strict=True)]
     return []

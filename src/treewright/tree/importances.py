@@ -33,8 +33,10 @@ def _credit(splits: Splits, credit: NDArray[np.float64], n_features: int) -> NDA
     single = (splits.kind == SplitKind.BREAKS) | (splits.kind == SplitKind.CODES)
     total = np.zeros(n_features)
     total += np.bincount(splits.feature[single], credit[single], minlength=n_features)
-    n_terms = np.diff(splits.term_offset)
     if len(splits.term_feature):
-        each = np.repeat(credit / np.maximum(n_terms, 1), n_terms)
-        total += np.bincount(splits.term_feature, each, minlength=n_features)
+        owner = np.repeat(np.arange(len(splits)), np.diff(splits.term_offset))
+        # a nominal feature has a term for each of several categories
+        owner, feature = np.unique([owner, splits.term_feature], axis=1)
+        each = credit[owner] / np.bincount(owner)[owner]
+        total += np.bincount(feature, each, minlength=n_features)
     return total

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, NoReturn
 
 import numpy as np
@@ -41,8 +40,8 @@ def tree_to_dict(tree: Tree) -> dict[str, Any]:
         "format": FORMAT,
         "schema": schema_to_dict(tree.schema),
         "nodes": {name: _to_list(getattr(tree, name)) for name in TREE_DTYPES},
-        "splits": {name: _to_list(array) for name, array in tree.splits.arrays().items()},
-        "surrogates": {name: _to_list(array) for name, array in tree.surrogates.arrays().items()},
+        "splits": {name: _to_list(array) for name, array in tree.splits.stored().items()},
+        "surrogates": {name: _to_list(array) for name, array in tree.surrogates.stored().items()},
         "extras": {
             name: {"dtype": str(column.dtype), "values": _to_list(column)}
             for name, column in tree.extras.items()
@@ -161,7 +160,7 @@ def _get(data: Any, key: str, kind: type[Any], of: str) -> Any:
 
 def _splits(data: Mapping[str, Any], key: str) -> Splits:
     entry = _get(data, key, Mapping, "the tree")
-    names = (f.name for f in fields(Splits))
+    names = [name for name in SPLIT_DTYPES if name != "term_code" or name in entry]
     return Splits(**{name: _to_array(entry, name, SPLIT_DTYPES[name]) for name in names})
 
 

@@ -15,12 +15,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GAP_FRACTION", "GAP_STOP", "SPLIT_DTYPES", "SplitKind", "Splits"]
+__all__ = [
+    "GAP_FRACTION",
+    "GAP_STOP",
+    "NO_CODE",
+    "SPLIT_DTYPES",
+    "SplitKind",
+    "Splits",
+    "term_value",
+]
 
 GAP_FRACTION = -1
 """A gap goes down every branch, weighted by the branches' training weight."""
 GAP_STOP = -2
 """A gap ends at this node."""
+NO_CODE = -1
+"""The code of a term that is the value of its feature."""
+
+
+def term_value(x: float, code: int) -> float:
+    """What a term of a linear test weighs, NaN at a gap."""
+    return x if code == NO_CODE or x != x else float(x == code)
 
 
 class SplitKind(IntEnum):
@@ -45,6 +60,7 @@ SPLIT_DTYPES: dict[str, type[np.generic]] = {
     "term_offset": np.int64,
     "term_feature": np.int32,
     "term_weight": np.float64,
+    "term_code": np.int32,
 }
 """The dtype of every array of :class:`Splits`, in field order."""
 
@@ -62,7 +78,9 @@ class Splits:
         One nominal feature; ``codes`` ascending, each with its branch. A code that is not
         listed was not seen here and counts as a gap.
     LINEAR
-        ``sum(term_weight * x[term_feature])`` against one break; a gap in any term is a gap.
+        ``sum(term_weight * x[term_feature])`` against one break; a gap in any term is a gap. A term
+        of a nominal feature has a ``term_code`` and counts 1 where the feature is that category, 0
+        where it is another; other terms have :data:`NO_CODE`.
     LEAF
         No test.
     """
@@ -79,8 +97,12 @@ class Splits:
     term_offset: NDArray[np.int64]
     term_feature: NDArray[np.int32]
     term_weight: NDArray[np.float64]
+    term_code: NDArray[np.int32] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        if self.term_code is None:
+            codes = np.full(len(self.term_feature), NO_CODE, np.int32)
+            object.__setattr__(self, "term_code", codes)
         for array in self.arrays().values():
             array.flags.writeable = False
 
@@ -125,10 +147,11 @@ class Splits:
         """Branch of each listed code of split ``i``."""
         return self.branches[self.code_offset[i] : self.code_offset[i + 1]]
 
-    def node_terms(self, i: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Features and weights of the linear split ``i``."""
+    def node_terms(self, i: int) -> list[tuple[int, float, int]]:
+        """Feature, weight and code of each term of the linear split ``i``."""
         where = slice(self.term_offset[i], self.term_offset[i + 1])
-        return self.term_feature[where], self.term_weight[where]
+        parts = (self.term_feature[where], self.term_weight[where], self.term_code[where])
+        return list(zip(*(part.tolist() for part in parts), strict=True))
 
     def take(self, index: NDArray[np.int64], is_leaf: NDArray[np.bool_] | None = None) -> Splits:
         """The splits at ``index``; those marked in ``is_leaf`` become LEAF."""
@@ -165,7 +188,15 @@ class Splits:
             term_offset=offsets["term"],
             term_feature=self.term_feature[gathers["term"]],
             term_weight=self.term_weight[gathers["term"]],
+            term_code=self.term_code[gathers["term"]],
         )
+
+    def stored(self) -> dict[str, NDArray[np.generic]]:
+        """The arrays as files hold them: codes of terms only where some term has one."""
+        arrays = self.arrays()
+        if np.all(self.term_code == NO_CODE):
+            del arrays["term_code"]
+        return arrays
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All arrays by field name, in field order."""

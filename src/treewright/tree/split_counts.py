@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from treewright.data.table import Table
 from treewright.kernels import node_counts
 from treewright.tree.predict import apply
-from treewright.tree.split import SplitKind
+from treewright.tree.split import NO_CODE, SplitKind
 from treewright.tree.tree import Tree
 
 __all__ = ["COUNT_DTYPES", "N_BINS", "QUANTILES", "SplitCounts", "with_counts"]
@@ -242,9 +242,10 @@ class _Axes:
 
     def _sum(self, node: int) -> int:
         splits = self.tree.splits
-        index, weight = splits.node_terms(node)
-        terms = zip(index.tolist(), weight.tolist(), strict=True)
-        column = np.asarray(sum(w * self.table.columns[f] for f, w in terms), np.float64)
+        column = np.zeros(len(self.table.columns[0]))
+        for f, weight, code in splits.node_terms(node):
+            x = self.table.columns[f]
+            column += weight * (x if code == NO_CODE else np.where(x < 0, np.nan, x == code))
         ends = _ends(column, splits.node_breaks(node))
         return self._add(-1, ends, np.empty(0, np.int32), column)
 

@@ -202,7 +202,7 @@ def line():
 def by_line(node: GrowingNode) -> ProposedSplit | None:
     if node.depth:
         return None
-    return ProposedSplit(terms=((0, 1.0), (2, 2.0)), breaks=(1.0,), gap_branch=1)
+    return ProposedSplit(terms=((0, 1.0, -1), (2, 2.0, -1)), breaks=(1.0,), gap_branch=1)
 
 
 def test_a_linear_test_goes_through_loop_tree_predictor_and_text(line, tmp_path):
@@ -232,10 +232,11 @@ def test_a_linear_test_goes_through_loop_tree_predictor_and_text(line, tmp_path)
 @pytest.mark.parametrize(
     ("proposal", "message"),
     [
-        (ProposedSplit(terms=((0, 1.0), (9, 1.0)), breaks=(1.0,)), "one of the 3 features"),
-        (ProposedSplit(terms=((0, np.nan),), breaks=(1.0,)), "finite weights"),
-        (ProposedSplit(terms=((0, 1.0),), breaks=(1.0, 2.0)), "one break"),
-        (ProposedSplit(1, terms=((0, 1.0),), breaks=(1.0,)), "leave feature"),
+        (ProposedSplit(terms=((0, 1.0, -1), (9, 1.0, -1)), breaks=(1.0,)), "one of the 3 features"),
+        (ProposedSplit(terms=((0, np.nan, -1),), breaks=(1.0,)), "finite weights"),
+        (ProposedSplit(terms=((0, 1.0, -1),), breaks=(1.0, 2.0)), "one break"),
+        (ProposedSplit(terms=((0, 1.0, 0),), breaks=(1.0,)), "of continuous features with code -1"),
+        (ProposedSplit(1, terms=((0, 1.0, -1),), breaks=(1.0,)), "leave feature"),
     ],
 )
 def test_an_impossible_linear_test_is_refused(line, proposal, message):

@@ -30,6 +30,7 @@ from tests.tree.builders import (
 from treewright.data.schema import Feature, Schema, Target
 from treewright.tree.conditions import Bounds, Interval, Linear, Members
 from treewright.tree.show.paths import trace_values
+from treewright.tree.split import term_value
 
 
 def texts(tree: Any) -> list[str]:
@@ -105,7 +106,10 @@ def test_rules_cover_all_rows_once() -> None:
 def holds(condition: Any, names: list[str], row: list[float]) -> bool:
     """Whether a row of encoded values satisfies a condition."""
     if isinstance(condition, Linear):
-        x = sum(weight * row[names.index(f.name)] for f, weight in condition.terms)
+        x = sum(
+            weight * term_value(row[names.index(f.name)], code)
+            for f, weight, code in condition.terms
+        )
         return condition.gap if math.isnan(x) else condition.bounds.contains(x)
     x = row[names.index(condition.feature.name)]
     if isinstance(condition, Interval):

@@ -29,7 +29,11 @@ static inline double tw_value(int feature, int term, int n_terms, const double *
   double total = 0.0;
   int i;
   if (n_terms == 0) return x[feature];
-  for (i = term; i < term + n_terms; ++i) total += tw_term_weight[i] * x[tw_term_feature[i]];
+  for (i = term; i < term + n_terms; ++i) {
+    double own = x[tw_term_feature[i]];
+    if (tw_term_code[i] >= 0 && !tw_is_gap(own)) own = own == (double)tw_term_code[i];
+    total += tw_term_weight[i] * own;
+  }
   return total;
 }
 

@@ -80,9 +80,9 @@ const treewrightModel = (() => {
   function valueOf(test, x) {
     if (test.terms === undefined) return x[test.feature];
     let total = 0;
-    for (const [feature, weight] of test.terms) {
+    for (const [feature, weight, code] of test.terms) {
       if (x[feature] === null) return null;
-      total += weight * x[feature];
+      total += weight * (code === undefined ? x[feature] : x[feature] === code);
     }
     return total;
   }

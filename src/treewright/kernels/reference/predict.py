@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Schema
-from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind, Splits
+from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind, Splits, term_value
 from treewright.tree.tree import Tree
 
 __all__ = ["apply", "branch", "path", "reach", "values"]
@@ -39,10 +39,9 @@ def branch(splits: Splits, i: int, x: Sequence[float]) -> int | None:
     """The branch that split ``i`` gives to a row, or None for a gap."""
     kind = splits.kind[i]
     if kind == SplitKind.LINEAR:
-        features, weights = splits.node_terms(i)
         value = 0.0
-        for f, w in zip(features, weights, strict=True):
-            value += float(w) * x[f]
+        for f, weight, code in splits.node_terms(i):
+            value += weight * term_value(x[f], code)
     else:
         value = x[splits.feature[i]]
     if math.isnan(value):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.rules._matching import TestKind, Tests
+from treewright.tree.split import NO_CODE
 
 __all__ = ["cover", "first", "match", "sums"]
 
@@ -33,8 +34,10 @@ def holds(tests: Tests, i: int, columns: Columns) -> NDArray[np.bool_]:
     if kind == TestKind.LINEAR:
         terms = slice(tests.term_offset[i], tests.term_offset[i + 1])
         x = np.zeros(len(columns[0]))
-        for f, w in zip(tests.term_feature[terms], tests.term_weight[terms], strict=True):
-            x = x + w * columns[f]
+        parts = (tests.term_feature[terms], tests.term_weight[terms], tests.term_code[terms])
+        for f, w, code in zip(*parts, strict=True):
+            own = columns[f]
+            x = x + w * (own if code == NO_CODE else np.where(np.isnan(own), own, own == code))
     else:
         x = columns[tests.feature[i]]
     if kind in (TestKind.INTERVAL, TestKind.LINEAR):

@@ -132,7 +132,7 @@ def _features_read(tree: Tree, node: int, x: Row) -> list[int]:
 
     def note(splits: Any, i: int) -> bool:
         linear = splits.kind[i] == SplitKind.LINEAR
-        read.extend(splits.node_terms(i)[0].tolist() if linear else [int(splits.feature[i])])
+        read.extend([f for f, _, _ in splits.node_terms(i)] if linear else [int(splits.feature[i])])
         return branch(splits, i, x) is None
 
     is_open = note(tree.splits, node)

@@ -1,7 +1,7 @@
 """The test of a node: the best axis-parallel one, or a linear one that is better.
 
 A linear test is searched on standardised columns, gaps filled by the node's mean. Its
-coefficients are scaled to a largest one of 1 and rounded to :data:`DIGITS` digits, so that the
+coefficients are scaled to a largest one of 1 and rounded to six digits, so that the
 test that is printed is the test that is made; its threshold is found again after that, with every
 row that has a gap in one of the terms at the node's mean of all of them, as it will be sent.
 """
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from treewright.kernels.oblique import linear_split
 from treewright.learners._oblique import directions
+from treewright.learners._oblique.design import Part, nominal_parts
 from treewright.tree.growing.choosing import GrowingNode, ProposedSplit
 from treewright.tree.growing.grow import candidates
 
@@ -29,7 +30,6 @@ __all__ = ["ObliqueChooser", "Settings"]
 
 Floats = NDArray[np.float64]
 
-DIGITS = 6
 TIE = 1e-9
 """A linear test must be better than the axis-parallel one by more than this share."""
 
@@ -45,6 +45,7 @@ class Settings:
     n_jumps: int
     n_projections: int | None
     deletion: float
+    nominal_terms: str | None
     seed: int
 
 
@@ -57,15 +58,21 @@ class ObliqueChooser:
         self._settings = settings
         self._n_drawn: int | None = None
         features = training.table.schema.features
-        self._terms = [k for k, f in enumerate(features) if f.kind == "continuous"]
-        columns = [np.asarray(training.table.columns[k], np.float64) for k in self._terms]
-        self._columns = np.array(columns).reshape(len(columns), training.n_rows)
+        self._continuous = [k for k, f in enumerate(features) if f.kind == "continuous"]
+        coded = settings.nominal_terms is not None
+        self._nominal = [k for k, f in enumerate(features) if coded and f.kind == "nominal"]
+        self._columns = self._matrix(self._continuous, np.float64)
+        self._codes = self._matrix(self._nominal, np.int32)
         if training.target.is_classification:
             self._targets = np.eye(len(training.target.classes))[training.y]
         else:
             y = training.y.reshape(training.n_rows, -1)
             spread = np.abs(y).max(initial=0.0)
             self._targets = y / spread if spread > 0 else y
+
+    def _matrix(self, features: list[int], dtype: Any) -> NDArray[Any]:
+        columns = [np.asarray(self._training.table.columns[k], dtype) for k in features]
+        return np.array(columns, dtype).reshape(len(columns), self._training.n_rows)
 
     def drawing(self, max_features: int, seed: int) -> ObliqueChooser:
         """The chooser of a forest, which draws features at every node.
@@ -168,11 +175,13 @@ class ObliqueChooser:
         axis: tuple[ProposedSplit | None, float],
         drawn: NDArray[np.bool_],
     ) -> ProposedSplit | None:
-        raw = self._columns[:, node.rows]
         # one order of the rows, however they came, so that sums are rounded alike
-        order = np.lexsort([*targets.T, *raw])
-        raw, targets = raw[:, order], targets[order]
-        weight, mass = weight[order], mass[order]
+        order = np.lexsort([*targets.T, *self._columns[:, node.rows], *self._codes[:, node.rows]])
+        targets, weight, mass = targets[order], weight[order], mass[order]
+        parts = self._parts(node.rows[order], targets, weight)
+        if len(parts) < 2:
+            return None
+        raw = np.array([part.column for part in parts])
         enough = {
             "min_leaf": self._settings.min_samples_leaf,
             "mass": mass,
@@ -186,15 +195,27 @@ class ObliqueChooser:
         spread = np.sqrt((((raw - mean[:, None]) ** 2) @ weight) / weight.sum())
         used = np.flatnonzero(spread > 1e-12 * np.abs(mean))
         if self._settings.method != "random":
-            used = used[drawn[np.array(self._terms, np.int64)[used]]]
+            used = used[drawn[np.array([part.feature for part in parts])[used]]]
         n_distinct = 1 + np.count_nonzero((np.diff(raw) != 0).any(axis=0))
-        if len(used) < 2 or n_distinct <= 2 * len(used):
+        parts = [parts[k] for k in used]
+        if len({part.feature for part in parts}) < 2 or n_distinct <= 2 * len(used):
             return None
-        raw, mean, spread, is_gap = raw[used], mean[used], spread[used], is_gap[used]
-        direction = self._search(node, raw, mean, spread, targets, weight, axis, used, enough)
+        raw, mean, spread = raw[used], mean[used], spread[used]
+        direction = self._search(node, raw, mean, spread, targets, weight, axis, parts, enough)
         if not np.any(direction):
             return None
-        return self._proposed(direction, raw, is_gap, mean, targets, weight, used, axis[1], enough)
+        return self._proposed(direction, parts, mean, targets, weight, axis[1], enough)
+
+    def _parts(self, rows: NDArray[np.int64], targets: Floats, weight: Floats) -> list[Part]:
+        """The columns of the node's design."""
+        parts = [
+            Part(feature, column[rows])
+            for feature, column in zip(self._continuous, self._columns, strict=True)
+        ]
+        for feature, codes in zip(self._nominal, self._codes, strict=True):
+            coding = str(self._settings.nominal_terms)
+            parts += nominal_parts(feature, codes[rows], targets, weight, coding)
+        return parts
 
     def _search(
         self,
@@ -205,16 +226,16 @@ class ObliqueChooser:
         targets: Floats,
         weight: Floats,
         axis: tuple[ProposedSplit | None, float],
-        used: NDArray[np.int64],
+        parts: list[Part],
         enough: dict[str, Any],
     ) -> Floats:
         """Coefficients on the columns as they came; all zero if nothing divides the rows."""
         settings = self._settings
         columns = (raw - mean[:, None]) / spread[:, None]
         rng = np.random.default_rng([settings.seed, node.path])
-        starts = self._starts(columns, targets, weight, axis[0], used, rng)
+        starts = self._starts(columns, targets, weight, axis[0], parts, rng)
         if not len(starts):
-            return np.zeros(len(used))
+            return np.zeros(len(parts))
         found, _, _ = linear_split(
             columns,
             targets,
@@ -226,7 +247,7 @@ class ObliqueChooser:
             seed=int(rng.integers(2**62)),
             **enough,
         )
-        return found / spread if len(found) else np.zeros(len(used))
+        return found / spread if len(found) else np.zeros(len(parts))
 
     def _starts(
         self,
@@ -234,7 +255,7 @@ class ObliqueChooser:
         targets: Floats,
         weight: Floats,
         axis: ProposedSplit | None,
-        used: NDArray[np.int64],
+        parts: list[Part],
         rng: np.random.Generator,
     ) -> Floats:
         settings = self._settings
@@ -250,7 +271,7 @@ class ObliqueChooser:
             n_projections = settings.n_projections or 2 * (self._n_drawn or n)
             return directions.sparse_projections(n, n_projections, rng)
         along = np.zeros((1, n))
-        places = [k for k, u in enumerate(used) if axis and self._terms[u] == axis.feature]
+        places = [k for k, part in enumerate(parts) if axis and part.feature == axis.feature]
         along[0, places[0] if places else 0] = 1.0
         if settings.method == "cart-lc":
             return along
@@ -259,33 +280,42 @@ class ObliqueChooser:
     def _proposed(
         self,
         direction: Floats,
-        raw: Floats,
-        is_gap: NDArray[np.bool_],
+        parts: list[Part],
         mean: Floats,
         targets: Floats,
         weight: Floats,
-        used: NDArray[np.int64],
         axis_gain: float,
         enough: dict[str, Any],
     ) -> ProposedSplit | None:
         """The test with its coefficients rounded, if it beats the axis-parallel one."""
-        direction = direction / np.abs(direction).max()
-        rounded = np.array([float(f"{w:.{DIGITS}g}") for w in direction])
-        rounded *= np.sign(rounded[np.flatnonzero(rounded)[0]])  # the first term is added
-        has_gap = is_gap[rounded != 0].any(axis=0)
+        scale = np.abs(direction).max()
+        first = parts[np.flatnonzero(direction)[0]].values[0] * direction[direction != 0][0]
+        direction = direction / (scale if first > 0 else -scale)  # the first term is added
+        terms: list[tuple[int, float, int]] = []
+        columns, means = [], []
+        for part, coefficient, centre in zip(parts, direction, mean, strict=True):
+            own, column = part.weighed(float(coefficient))
+            if own:
+                terms += own
+                columns.append(column)
+                means.append(
+                    coefficient * centre if part.row_codes is not None else own[0][1] * centre
+                )
+        if len({feature for feature, _, _ in terms}) < 2:
+            return None
+        raw, centres = np.array(columns), np.array(means)
         found, threshold, gain = linear_split(
-            np.where(has_gap, mean[:, None], raw),
+            np.where(np.isnan(raw).any(axis=0), centres[:, None], raw),
             targets,
             weight,
-            rounded[None, :],
+            np.ones((1, len(raw))),
             **enough,
         )
-        kept = np.flatnonzero(found)
-        if len(kept) < 2 or gain <= axis_gain * (1 + TIE) + 1e-15:
+        if not len(found) or gain <= axis_gain * (1 + TIE) + 1e-15:
             return None
         return ProposedSplit(
-            terms=tuple((self._terms[used[k]], float(found[k])) for k in kept),
+            terms=tuple(terms),
             breaks=(float(threshold),),
             closed=False,
-            gap_branch=0 if float(found @ mean) < threshold else 1,
+            gap_branch=0 if float(centres.sum()) < threshold else 1,
         )

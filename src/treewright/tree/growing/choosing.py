@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema
 from treewright.errors import ParameterError
 from treewright.tree.node_tests import NodeTests
-from treewright.tree.split import GAP_STOP, SplitKind
+from treewright.tree.split import GAP_STOP, NO_CODE, SplitKind
 
 __all__ = [
     "ChooserBridge",
@@ -94,10 +94,11 @@ class ProposedSplit:
     """What a Python chooser proposes.
 
     ``breaks`` for a continuous or ordinal feature, or ``codes`` with their ``branches`` for a
-    nominal one. A linear test has ``terms``, pairs of a feature and its weight, instead of a
-    feature, and one break for their weighted sum. ``gain`` left out is the decrease of impurity.
-    ``gap_branch`` is where a gap goes under ``missing="majority"`` and "learned", perhaps a last
-    branch of its own; −2 leaves it to the heaviest branch.
+    nominal one. A linear test has ``terms`` instead of a feature, each a feature, its weight and
+    the code of a category, −1 for a continuous feature, and one break for their weighted sum.
+    ``gain`` left out is the decrease of impurity. ``gap_branch`` is where a gap goes under
+    ``missing="majority"`` and "learned", perhaps a last branch of its own; −2 leaves it to the
+    heaviest branch.
     ``surrogates`` are asked first under ``missing="surrogate"``. ``extras`` become columns of
     ``Tree.extras``, ``tests`` rows of ``Tree.tests``.
     """
@@ -108,7 +109,7 @@ class ProposedSplit:
     closed: bool = True
     codes: tuple[int, ...] = ()
     branches: tuple[int, ...] = ()
-    terms: tuple[tuple[int, float], ...] = ()
+    terms: tuple[tuple[int, float, int], ...] = ()
     gap_branch: int = GAP_STOP
     surrogates: tuple[ProposedSurrogate, ...] = ()
     extras: Mapping[str, float] = field(default_factory=dict)
@@ -193,7 +194,7 @@ class ChooserBridge:
     def _check(self, answer: ProposedSplit) -> None:
         """Refuse what would make the core read beyond the table, or numbers that are none."""
         n_features = len(self._features)
-        asked = [f for f, _ in answer.terms] or [answer.feature]
+        asked = [f for f, _, _ in answer.terms] or [answer.feature]
         for feature in (*asked, *(s.feature for s in answer.surrogates)):
             if not 0 <= feature < n_features:
                 raise ParameterError(
@@ -207,12 +208,15 @@ class ChooserBridge:
                 f"{len(answer.breaks)} breaks, {len(answer.codes)} codes and feature "
                 f"{answer.feature}; leave feature and codes out."
             )
-        for feature, weight in answer.terms:
-            if self._features[feature].kind != "continuous" or not math.isfinite(weight):
+        for number, weight, code in answer.terms:
+            known = self._features[number]
+            n_codes = len(known.categories)
+            is_sound = 0 <= code < n_codes if known.kind == "nominal" else code == NO_CODE
+            if known.kind == "ordinal" or not is_sound or not math.isfinite(weight):
                 raise ParameterError(
-                    "choose must propose terms of continuous features with finite weights, got "
-                    f"{weight!r} times {self._features[feature].name!r}, which is "
-                    f"{self._features[feature].kind}."
+                    "choose must propose terms of continuous features with code -1, or of "
+                    "categories of nominal ones, with finite weights, got "
+                    f"{weight!r} times {known.name!r} with code {code}, which is {known.kind}."
                 )
 
     def extras(self, number: NDArray[np.int32]) -> dict[str, NDArray[np.float64]]:
@@ -268,6 +272,7 @@ def _test(proposal: ProposedSplit | ProposedSurrogate) -> dict[str, Any]:
         "breaks": [float(b) for b in proposal.breaks],
         "codes": [int(proposal.codes[i]) for i in order],
         "branches": [int(proposal.branches[i]) for i in order],
-        "term_feature": [int(feature) for feature, _ in terms],
-        "term_weight": [float(weight) for _, weight in terms],
+        "term_feature": [int(feature) for feature, _, _ in terms],
+        "term_weight": [float(weight) for _, weight, _ in terms],
+        "term_code": [int(code) for _, _, code in terms],
     }

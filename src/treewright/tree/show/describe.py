@@ -20,6 +20,7 @@ from treewright.tree.show.words import (
     format_number,
     separate,
 )
+from treewright.tree.split import NO_CODE
 
 if TYPE_CHECKING:
     from treewright.tree.tree import Tree
@@ -55,7 +56,7 @@ def features_with_gaps(tree: Tree, gaps: bool | None) -> frozenset[str]:
     seen = np.flatnonzero(counts > 0)
     index = set(tree.splits.feature[seen].tolist())
     for node in seen.tolist():
-        index.update(tree.splits.node_terms(node)[0].tolist())
+        index.update(f for f, _, _ in tree.splits.node_terms(node))
     return frozenset(tree.schema.features[i].name for i in index if i >= 0)
 
 
@@ -176,7 +177,7 @@ class Wording:
         if self.gap_names is None:
             return True
         if isinstance(condition, Linear):
-            return any(feature.name in self.gap_names for feature, _ in condition.terms)
+            return any(feature.name in self.gap_names for feature, _, _ in condition.terms)
         return condition.feature.name in self.gap_names
 
     def _gap_note(self, condition: Condition) -> str:
@@ -191,9 +192,13 @@ class Wording:
         """A weighted sum; terms that do not fit are counted."""
         times, minus = (" ", "-") if self.ascii else ("·", "−")
         text = ""
-        for position, (feature, weight) in enumerate(condition.terms):
+        for position, (feature, weight, code) in enumerate(condition.terms):
             size = format_number(abs(weight), self.digits)
-            term = clean(feature.name) if size == "1" else f"{size}{times}{clean(feature.name)}"
+            term = clean(feature.name)
+            if code != NO_CODE:
+                term = f"[{term} = {format_category(feature.categories[code])}]"
+            if size != "1":
+                term = f"{size}{times}{term}"
             if position:
                 term = f" {minus if weight < 0 else '+'} {term}"
             elif weight < 0:

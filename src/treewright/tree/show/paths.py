@@ -21,7 +21,7 @@ from treewright.tree.conditions import Condition, branch_conditions, surrogate_c
 from treewright.tree.show.describe import Wording, number_text
 from treewright.tree.show.nodes import node_prediction
 from treewright.tree.show.words import clean, exact, format_number, format_value
-from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind, Splits
+from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind, Splits, term_value
 from treewright.tree.tree import Tree
 
 __all__ = ["Path", "Step", "as_numbers", "encoded_row", "split_value", "trace_row", "trace_values"]
@@ -219,10 +219,9 @@ def split_value(splits: Splits, i: int, numbers: Sequence[float]) -> float:
     """What a split looks at in a row of numbers with NaN for gaps: a value, a code, or a sum."""
     if splits.kind[i] != SplitKind.LINEAR:
         return float(numbers[splits.feature[i]])
-    index, weight = splits.node_terms(i)
     x = 0.0
-    for f, w in zip(index.tolist(), weight.tolist(), strict=True):
-        x += w * numbers[f]
+    for f, weight, code in splits.node_terms(i):
+        x += weight * term_value(numbers[f], code)
     return x
 
 
@@ -244,13 +243,12 @@ def _branch(splits: Splits, i: int, numbers: list[float]) -> int | None:
 def _value_words(tree: Tree, splits: Splits, i: int, numbers: list[float]) -> str:
     """What the row has where the split looks."""
     if splits.kind[i] == SplitKind.LINEAR:
-        index, weight = splits.node_terms(i)
-        gaps = [f for f in index.tolist() if math.isnan(numbers[f])]
+        terms = splits.node_terms(i)
+        gaps = [f for f in dict.fromkeys(f for f, _, _ in terms) if math.isnan(numbers[f])]
         if gaps:
             names = ", ".join(clean(tree.schema.features[f].name) for f in gaps)
             return f"{names} is a gap" if len(gaps) == 1 else f"{names} are gaps"
-        total = sum(w * numbers[f] for f, w in zip(index.tolist(), weight.tolist(), strict=True))
-        return f"the sum is {format_number(total)}"
+        return f"the sum is {format_number(split_value(splits, i, numbers))}"
     feature = tree.schema.features[splits.feature[i]]
     name, x = clean(feature.name), numbers[splits.feature[i]]
     if math.isnan(x):

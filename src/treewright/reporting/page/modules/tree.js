@@ -75,7 +75,8 @@ export function read_tree(book, data) {
 function projected(split, row) {
   if (!split.terms) return row[split.feature];
   return split.terms.reduce(
-    (sum, [f, w]) => (sum === null || row[f] === null || row[f] === undefined ? null : sum + w * row[f]),
+    (sum, [f, w, code]) =>
+      sum === null || row[f] === null || row[f] === undefined ? null : sum + w * (code < 0 ? row[f] : row[f] === code),
     0,
   );
 }

@@ -28,11 +28,11 @@ export function listing(words, most = 6) {
 export function subject(book, split) {
   if (split.terms) {
     return split.terms
-      .map(([feature, weight], k) => {
-        const name = book.features[feature].name;
+      .map(([feature, weight, code], k) => {
+        const { name, categories } = book.features[feature];
         const size = number(Math.abs(weight), 3);
         const sign = weight < 0 ? "−" : k ? "+" : "";
-        return `${sign}${k ? " " : ""}${size === "1" ? "" : `${size}·`}${name}`;
+        return `${sign}${k ? " " : ""}${size === "1" ? "" : `${size}·`}${code < 0 ? name : `[${name} = ${categories[code] ?? `category ${code}`}]`}`;
       })
       .join(" ");
   }
