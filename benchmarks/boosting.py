@@ -290,7 +290,8 @@ def _waited(call: Any) -> float:
     return time.perf_counter() - start
 
 
-def _spin(stop: Any) -> None:
+def _spin(ready: Any, stop: Any) -> None:
+    ready.release()
     while not stop.is_set():
         for _ in range(10_000):
             pass
@@ -303,14 +304,17 @@ def busy(settings: Settings) -> Iterator[Result | Skipped]:
     models = {"treewright": ours(settings)}
     models |= {n: m for n, m in peers(settings).items() if n == "LightGBM"}
     quiet = {n: min(_waited(partial(m.fit, X, y)) for _ in range(2)) for n, m in models.items()}
-    stop = multiprocessing.get_context("spawn").Event()
+    context = multiprocessing.get_context("spawn")
+    ready, stop = context.Semaphore(0), context.Event()
     spinning = [
-        multiprocessing.get_context("spawn").Process(target=_spin, args=(stop,), daemon=True)
+        context.Process(target=_spin, args=(ready, stop), daemon=True)
         for _ in range(multiprocessing.cpu_count())
     ]
     for process in spinning:
         process.start()
     try:
+        for _ in spinning:
+            ready.acquire()  # a new process loads modules for longer than a fit takes
         loud = {n: _waited(partial(m.fit, X, y)) for n, m in models.items()}
     finally:
         stop.set()

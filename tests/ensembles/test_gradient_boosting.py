@@ -401,6 +401,24 @@ BAD: dict[str, tuple[Any, str]] = {
         lambda X, y: GradientBoostingRegressor(lambda y, s: (y, y[:-1])).fit(X, y),
         "loss must return a hessian of shape",
     ),
+    "a loss of words": (
+        lambda X, y: GradientBoostingRegressor(lambda y, s: ("a", y)).fit(X, y),
+        "loss must return a gradient of numbers, got str",
+    ),
+    "text to judge where numbers were": (
+        lambda X, y: GradientBoostingRegressor().fit(
+            {"a": y}, y, eval_set=({"a": np.full(len(y), "x")}, y)
+        ),
+        "eval_set must have columns like those of X",
+    ),
+    "fewer targets than rows to judge": (
+        lambda X, y: GradientBoostingRegressor().fit(X, y, eval_set=(X, y[:5])),
+        "eval_set must have a target for each row, got 442 rows and 5 targets",
+    ),
+    "a snapshot in no folder": (
+        lambda X, y: GradientBoostingRegressor(snapshot="no such folder/fit").fit(X, y),
+        "must lie in a folder that exists",
+    ),
     "a loss of one array": (
         lambda X, y: GradientBoostingRegressor(lambda y, s: np.array(3.0)).fit(X, y),
         "loss must return two arrays",

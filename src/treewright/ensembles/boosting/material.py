@@ -13,7 +13,7 @@ from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.data.sparse import SparseTable, is_sparse
 from treewright.data.table import Table
-from treewright.data.weights import check_lengths, read_weights
+from treewright.data.weights import read_weights
 from treewright.ensembles.boosting.stopping import is_on, split_rows
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.errors import DataError, ParameterError, SchemaError
@@ -143,12 +143,18 @@ def _read_eval_set(estimator: Any, aim: Aim, material: Material, eval_set: Any) 
         table = encode(X, schema=schema, n_threads=threads(estimator.n_jobs), owner="fit")
     except SchemaError as error:
         raise SchemaError(f"eval_set must have the columns of X: {error}") from None
+    except DataError as error:
+        raise DataError(f"eval_set must have columns like those of X: {error}") from None
     try:
         codes = estimator._code_target(y, material.classes)
         aim.check(codes)
     except DataError as error:
         raise DataError(f"eval_set must have targets like y: {error}") from None
-    check_lengths(table.n_rows, len(codes))
+    if table.n_rows != len(codes):
+        raise DataError(
+            f"eval_set must have a target for each row, got {table.n_rows} rows and {len(codes)} "
+            "targets; they come from different tables, or one was filtered."
+        )
     if codes.shape[1:] != material.y.shape[1:]:
         raise DataError(
             f"eval_set must have targets like y, got shape {codes.shape}; pass as many outputs."

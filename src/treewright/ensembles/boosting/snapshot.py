@@ -78,6 +78,7 @@ class Snapshots:
     def resume(self, run: Any) -> None:
         """Take up what the file holds, if there is one."""
         if not os.path.exists(self.path):
+            self._check_folder()
             return
         state = self._read()
         if state.get("about") != self.about:
@@ -86,6 +87,15 @@ class Snapshots:
                 "weights or parameters; remove it, or name another file."
             )
         run.resume(state)
+
+    def _check_folder(self) -> None:
+        """Refuse a place that no round could be written to, before the first is grown."""
+        folder = os.path.dirname(self.path) or os.curdir
+        if not os.path.isdir(folder):
+            raise DataError(
+                f"snapshot={self.path!r} must lie in a folder that exists, but {folder!r} does "
+                "not; make it, or name another file."
+            )
 
     def _read(self) -> dict[str, Any]:
         from treewright.io._container import unpack

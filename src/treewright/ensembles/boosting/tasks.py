@@ -88,7 +88,13 @@ class Aim:
             ) from None
         parts = []
         for name, part in (("gradient", gradient), ("hessian", hessian)):
-            array = np.asarray(part, np.float64)
+            try:
+                array = np.asarray(part, np.float64)
+            except (TypeError, ValueError):
+                raise DataError(
+                    f"loss must return a {name} of numbers, got {type(part).__name__}; "
+                    "return an array of floats."
+                ) from None
             if array.shape != shown.shape:
                 raise DataError(
                     f"loss must return a {name} of shape {shown.shape}, one number for each "
