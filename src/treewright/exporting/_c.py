@@ -39,7 +39,7 @@ FINISH = {"none": 0, "affine": 1, "shares": 2, "softmax": 3, "logistic": 4, "exp
 SAY = {"value": 0, "vote": 1, "strength": 2}
 ROLES = {"value": 0, "category": 1, "gap": 2}
 STRAIGHT_DEPTH, STRAIGHT_TREES = 3, 100
-"""Up to these, ``if`` and ``else`` are faster than a walk through tables (`benchmarks/exports.py`)."""
+"""Up to these, ``if`` and ``else`` are faster than tables (``benchmarks/exports.py``)."""
 TABLES = {
     "breaks": "double",
     "branches": "int",
