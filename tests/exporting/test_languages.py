@@ -233,3 +233,20 @@ def test_the_command_writes_what_the_function_does(tmp_path, capsys):
     assert command("export", path, "--output", tmp_path / "model.c") == 2  # it exists
     assert command("export", path) == 2
     assert Path(tmp_path / "model.c").exists()
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+@pytest.mark.parametrize(
+    ("depth", "n_trees", "form"), [(3, 9, 5), (3, 101, 0), (6, 9, 0), (30, 9, 0)]
+)
+def test_c_walks_shallow_and_deep_trees_as_the_model(depth, n_trees, form, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4)).round(1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nan_to_num(X[:, 0]) * np.nan_to_num(X[:, 1], nan=2.0) + rng.normal(0, 0.1, 600)
+    model = tw.RandomForestRegressor(n_trees, max_depth=depth, random_state=0).fit(X, y)
+    assert (max(member.tree_.depth for member in model) > 12) == (depth > 12)
+    said = run.c(model, X.tolist(), tmp_path)
+    assert_allclose(said.numbers[:, 0], model.predict(X), rtol=0, atol=1e-12)
+    table = (tmp_path / "model.c").read_text().partition("tw_parts[")[2]
+    assert table.partition("{")[2].strip().startswith(f"{{{form}, ")

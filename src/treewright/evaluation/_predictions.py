@@ -124,11 +124,6 @@ class Predictions:
         """Of one model."""
         return replace(self, row=None, fold=None, weight=None)
 
-    def of_fold(self, fold: int) -> Predictions:
-        """The predictions of one fold, each with the weight 1."""
-        assert self.fold is not None
-        return self.take(np.flatnonzero(self.fold == fold))
-
     def take(self, places: NDArray[np.int64]) -> Predictions:
         """Some of the predictions, each with the weight 1."""
 

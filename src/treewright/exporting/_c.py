@@ -1,8 +1,9 @@
 """C99: tables of the model and a small evaluator that reads them.
 
 Trees of single cuts with a branch for gaps, which most forests and boosters are made of, become
-nodes of 16 bytes that a row passes without a branch for the processor to guess; all others are
-read by a general walk. Numbers are written in hexadecimal, so that no compiler rounds them.
+nodes of 16 bytes that a row passes without a branch for the processor to guess, or, where they are
+few and shallow, ``if`` and ``else``; all others are read by a general walk. Numbers are written in
+hexadecimal, so that no compiler rounds them.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ COMBINE = {"sum": 0, "mean": 1, "median": 2}
 FINISH = {"none": 0, "affine": 1, "shares": 2, "softmax": 3, "logistic": 4, "exp": 5}
 SAY = {"value": 0, "vote": 1, "strength": 2}
 ROLES = {"value": 0, "category": 1, "gap": 2}
+STRAIGHT_DEPTH, STRAIGHT_TREES = 3, 100
+"""Up to these, ``if`` and ``else`` are faster than tables (``benchmarks/exports.py``)."""
 TABLES = {
     "breaks": "double",
     "branches": "int",
@@ -50,10 +53,11 @@ TABLES = {
     "values": "double",
     "nodes": "tw_node",
     "tree_roots": "int",
-    "plains": "tw_plain",
-    "plain_value": "int",
+    "cuts": "tw_cut",
+    "cut_value": "int",
     "roots": "int",
     "root_column": "int",
+    "root_depth": "int",
     "conditions": "tw_condition",
     "rules": "tw_rule",
     "predictors": "tw_predictor",
@@ -81,7 +85,7 @@ def write_c(program: Program, *, name: str = "model") -> str:
     name = identifier(name)
     pools = _Pools(program)
     pools.add_program(program)
-    tables = "\n".join([pools.limits(), *pools.tables(), _categories(program)])
+    tables = "\n".join([pools.limits(), *pools.tables(), pools.straight(), _categories(program)])
     body = runtime("evaluate.c").replace("@TABLES@", tables).replace("@NAME@", name)
     return _head(program, name) + body
 
@@ -162,6 +166,7 @@ class _Pools:
         self.place = {feature.name: i for i, feature in enumerate(program.inputs)}
         self.pool: dict[str, list[Any]] = defaultdict(list)
         self.stack = self.width = self.n_parts = 1
+        self.branches: list[str] = []
 
     def limits(self) -> str:
         """Sizes of the arrays that the evaluator keeps."""
@@ -176,6 +181,12 @@ class _Pools:
             entries = self.pool[name] or [(0,) if kind.startswith("tw_") else 0]
             text = _wrapped(map(_entry, entries))
             yield f"static const {kind} tw_{name}[{len(entries)}] = {{{text}}};"
+
+    def straight(self) -> str:
+        """Groups of shallow trees as code."""
+        head = "static inline void tw_straight(int group, const double *x, double *scores) {\n"
+        code = "\n".join(self.branches) or "  (void)x;\n  (void)scores;"
+        return f"{head}  (void)group;\n{code}\n}}\n"
 
     def extend(self, name: str, entries: Iterable[Any]) -> int:
         """Add entries to a table, and say where they begin."""
@@ -192,10 +203,10 @@ class _Pools:
         self.n_parts = max(self.n_parts, len(program.parts))
         parts: list[tuple[Any, ...]] = []
         is_median = program.combine == "median"
-        for is_plain, group in groupby(program.parts, lambda p: not is_median and _is_cuts(p)):
+        for is_cuts, group in groupby(program.parts, lambda p: not is_median and _is_cuts(p)):
             members = list(group)
-            if is_plain:
-                parts.append(self._plain_trees(members))
+            if is_cuts:
+                parts.append(self._cut_trees(members))
             else:
                 parts += [self._part(part) for part in members]
         decide = program.decide
@@ -247,18 +258,39 @@ class _Pools:
 
     # Trees
 
-    def _plain_trees(self, parts: list[Any]) -> tuple[Any, ...]:
-        roots, columns = [], []
+    def _cut_trees(self, parts: list[Any]) -> tuple[Any, ...]:
+        first = len(self.pool["roots"])
+        depths = [part.tree.depth for part in parts]
         for part in parts:
-            roots.append(self._plain_tree(part))
-            columns.append(part.column)
-        index = self.extend("roots", roots)
-        self.extend("root_column", columns)
-        return (0, index, len(parts), 0, parts[0].width, 0, 0, 1.0, 0.0)
+            self.extend("roots", [self._cut_tree(part)])
+        self.extend("root_column", [part.column for part in parts])
+        self.extend("root_depth", depths)
+        width = parts[0].width
+        if max(depths) > STRAIGHT_DEPTH or len(parts) > STRAIGHT_TREES:
+            return (0, first, len(parts), 0, width, 0, 0, 1.0, 0.0)
+        columns = sorted({part.column + k for part in parts for k in range(width)})
+        lines = [f"double s{k} = scores[{k}];" for k in columns]
+        lines.append("const double *v;")
+        for root, part in zip(self.pool["roots"][first:], parts, strict=True):
+            lines += self._code(root)
+            lines += [f"s{part.column + k} += v[{k}];" for k in range(width)]
+        lines += [f"scores[{k}] = s{k};" for k in columns]
+        body = "\n".join(f"    {line}" for line in lines)
+        self.branches.append(f"  if (group == {len(self.branches)}) {{\n{body}\n  }}")
+        return (5, len(self.branches) - 1, 1, 0, width, 0, 0, 1.0, 0.0)
 
-    def _plain_tree(self, part: TreePart) -> int:
+    def _code(self, at: int) -> list[str]:
+        """A tree as ``if`` and ``else``; a gap fails every comparison."""
+        cut, feature, child = self.pool["cuts"][at]
+        if child == at:
+            return [f"v = &tw_values[{self.pool['cut_value'][at]}];"]
+        value, cut = f"x[{feature >> 1}]", _number(cut)
+        test = f"!({value} <= {cut})" if feature & 1 else f"{value} > {cut}"
+        return [f"if ({test}) {{", *self._code(child + 1), "} else {", *self._code(child), "}"]
+
+    def _cut_tree(self, part: TreePart) -> int:
         tree, splits = part.tree, part.tree.splits
-        root = len(self.pool["plains"])
+        root = len(self.pool["cuts"])
         inner = ~tree.is_leaf
         cut = np.full(tree.n_nodes, np.inf)
         cut[inner] = splits.breaks[splits.break_offset[:-1][inner]]
@@ -267,8 +299,8 @@ class _Pools:
         feature = np.where(inner, 2 * splits.feature + (tree.default == 1), 0)
         child = np.where(inner, tree.first_child, np.arange(tree.n_nodes)) + root
         values = self.extend("values", part.values.ravel().tolist())
-        self.extend("plains", zip(cut.tolist(), feature.tolist(), child.tolist(), strict=True))
-        self.extend("plain_value", (np.maximum(part.value_of, 0) * part.width + values).tolist())
+        self.extend("cuts", zip(cut.tolist(), feature.tolist(), child.tolist(), strict=True))
+        self.extend("cut_value", (np.maximum(part.value_of, 0) * part.width + values).tolist())
         return root
 
     def _tree(self, part: TreePart) -> int:

@@ -24,8 +24,6 @@ __all__ = [
     "text_codes",
 ]
 
-MAX_CLASSES = 65535
-
 
 def check_growth(columns: Sequence[NDArray[Any]], params: Mapping[str, Any]) -> None:
     """Refuse arrays that the core would read out of bounds."""

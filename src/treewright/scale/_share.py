@@ -111,7 +111,6 @@ class BlockShare:
             for grows in (True, False)
         }
         self.shares = {grows: make_share(fitting) for grows in (True, False)}
-        self.most_loss_: float | None = None
         for each in placed:
             self._bin(each)
 

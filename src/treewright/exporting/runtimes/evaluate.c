@@ -3,14 +3,14 @@ typedef struct { int kind, feature, start, count, closed, branch, term, n_terms;
 /* Children are adjacent. gap: a branch, -1 every branch by its share, -2 ends here. */
 typedef struct { int test, child, n_children, gap, surrogate, n_surrogates, share, soft, value; } tw_node;
 /* A test of two branches at one cut: x <= cut goes to child. A leaf leads to itself. */
-typedef struct { double cut; int feature, child; } tw_plain;
+typedef struct { double cut; int feature, child; } tw_cut;
 /* One condition of a rule: low <= value <= high, or codes (2: any but these). */
 typedef struct { double low, high; int kind, feature, gap, start, count, term, n_terms; } tw_condition;
 typedef struct { int begin, end, value; double vote; } tw_rule;
 /* role: 0 value, 1 category, 2 gap */
 typedef struct { double fill; int feature, role, code; } tw_predictor;
 typedef struct { double knot; int predictor, kind; } tw_factor;
-/* kind: 0 plain trees, 1 tree, 2 rules, 3 terms, 4 program */
+/* kind: 0 trees of cuts, 1 tree, 2 rules, 3 terms, 4 program, 5 trees of cuts as code */
 typedef struct { int kind, index, count, column, width, flag, extra; double on, off; } tw_part;
 /* combine: 0 sum, 1 mean, 2 median; finish: 0 none, 1 affine, 2 shares, 3 softmax, 4 logistic,
    5 exp; decide: 0 no class, 1 largest score, 2 largest number, 3 least cost, 4 label, 5 positive */
@@ -107,28 +107,38 @@ static inline void tw_tree(int root, int width, const double *x, double *out) {
 
 /* One step down, without a branch for the processor to guess. An odd feature has gaps go right. */
 static inline int tw_step(int at, const double *x) {
-  const tw_plain *node = &tw_plains[at];
+  const tw_cut *node = &tw_cuts[at];
   const double value = x[node->feature >> 1];
   return node->child + ((value > node->cut) | ((value != value) & node->feature & 1));
 }
 
 /* Eight trees walk in turns, so that one waits for memory while the others move. */
-static inline void tw_plain_trees(const tw_part *part, const double *x, double *scores) {
+static inline void tw_cut_trees(const tw_part *part, const double *x, double *scores) {
   int t, k, c;
   for (t = part->index; t < part->index + part->count; t += 8) {
     const int left = part->index + part->count - t, lanes = left < 8 ? left : 8;
-    int at[8], moved;
-    for (k = 0; k < 8; ++k) at[k] = tw_roots[t + (k < lanes ? k : 0)];
-    do {
-      moved = 0;
-      for (k = 0; k < 8; ++k) {
-        const int next = tw_step(at[k], x);
-        moved |= next ^ at[k];
-        at[k] = next;
+    int at[8], moved, steps = 0;
+    for (k = 0; k < 8; ++k) {
+      at[k] = tw_roots[t + (k < lanes ? k : 0)];
+      if (k < lanes && tw_root_depth[t + k] > steps) steps = tw_root_depth[t + k];
+    }
+    /* In deeper trees most rows end long before the last level. */
+    if (steps <= 12) {
+      for (; steps > 0; --steps) {
+        for (k = 0; k < 8; ++k) at[k] = tw_step(at[k], x);
       }
-    } while (moved);
+    } else {
+      do {
+        moved = 0;
+        for (k = 0; k < 8; ++k) {
+          const int next = tw_step(at[k], x);
+          moved |= next ^ at[k];
+          at[k] = next;
+        }
+      } while (moved);
+    }
     for (k = 0; k < lanes; ++k) {
-      const double *own = &tw_values[tw_plain_value[at[k]]];
+      const double *own = &tw_values[tw_cut_value[at[k]]];
       double *into = scores + tw_root_column[t + k];
       for (c = 0; c < part->width; ++c) into[c] += own[c];
     }
@@ -215,7 +225,7 @@ static inline void tw_numbers(const tw_part *part, const double *x, double *out)
 }
 
 static inline double tw_median(const tw_program *p, const double *x) {
-  double value[TW_PARTS] = {0.0}, weight[TW_PARTS] = {0.0}, own[TW_WIDTH], total = 0.0, below = 0.0;
+  double value[TW_PARTS] = {0.0}, weight[TW_PARTS] = {0.0}, own[TW_WIDTH] = {0.0}, total = 0.0, below = 0.0;
   int i, j;
   for (i = 0; i < p->n_parts; ++i) {
     double v, w = tw_weights[p->weight + i];
@@ -286,9 +296,10 @@ static int tw_run(int index, const double *x, double *numbers) {
   } else {
     for (i = p->part; i < p->part + p->n_parts; ++i) {
       const tw_part *part = &tw_parts[i];
-      if (part->kind == 0) {
+      if (part->kind == 0 || part->kind == 5) {
         if (p->decide == 4) scores[p->n_scores] = 0.0;
-        tw_plain_trees(part, x, scores);
+        if (part->kind == 0) tw_cut_trees(part, x, scores);
+        else tw_straight(part->index, x, scores);
         if (p->decide == 4) label = (int)scores[p->n_scores];
         continue;
       }

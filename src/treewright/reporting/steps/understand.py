@@ -24,7 +24,6 @@ __all__ = ["ColumnAbout", "Understanding", "understand"]
 
 FEWEST_ROWS = 10
 MOST_NUMBERED_CLASSES = 10
-MANY_CLASSES = 100
 
 
 @dataclass(frozen=True)
