@@ -160,3 +160,18 @@ def test_of_an_ensemble_the_report_explains_the_ensemble():
     assert _inner(bagged) is bagged  # its estimator_ is what members are made of, and not fitted
     costly = treewright.CostSensitiveClassifier(treewright.CARTClassifier(), costs=[[0, 1], [5, 0]])
     assert _inner(costly.fit(X, y)) is costly.estimator_
+
+
+def test_a_booster_that_cannot_share_out_its_answer_leaves_it_to_the_tree():
+    many = [f"t{k % 300}" for k in range(3000)]  # more than max_categories of the booster
+    found = treewright.report(
+        small(3000, ticket=many),
+        target="y",
+        learners=["cart", "gradient_boosting"],
+        time=1,
+        n_jobs=1,
+    )
+    shapley = found.explained.shapley
+    assert found.choice.strong != found.choice.readable
+    assert shapley is not None
+    assert shapley.learner == found.choice.readable

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.errors import ParameterError
 from treewright.evaluation._costs import read_costs
 from treewright.evaluation.cost_sensitive import CostSensitiveClassifier
 from treewright.reporting.steps.choose import Choice
@@ -130,7 +131,10 @@ def _shapley(
         if not hasattr(model, "shap_values"):
             continue
         tell("explain", 0, 1)
-        found = model.shap_values(held.X_test.take(where))
+        try:
+            found = model.shap_values(held.X_test.take(where))
+        except ParameterError:  # a booster of target statistics: its trees do not test the columns
+            continue
         tell("explain", 1, 1)
         output = None if found.output_names is None else judged.strong.positive
         sizes = found.mean_abs(None if output is None else str(output))
