@@ -139,7 +139,7 @@ def test_a_record_is_followed_through_the_tree(credit, tab):
     assert page.inner_text("#record-count") == f"{n_wrong} shown"
     page.check("#learn")
     assert page.locator(".lesson").first.is_visible()
-    page.wait_for_function("location.hash.includes('learn=1')")
+    page.wait_for_url(lambda url: "learn=1" in url)
 
 
 def test_axe_finds_no_serious_fault_in_a_report(credit, accessible):

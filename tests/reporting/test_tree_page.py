@@ -26,7 +26,7 @@ def credit() -> Any:
 
 
 def wait_for(page: Any, words: str) -> None:
-    page.wait_for_function("words => location.hash.includes(words)", arg=words)
+    page.wait_for_url(lambda url: words in url)
 
 
 def test_a_page_is_one_small_file_that_loads_nothing(credit, tab):
