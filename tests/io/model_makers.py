@@ -57,8 +57,12 @@ def make_splits(*specs: dict[str, Any]) -> Splits:
     )
 
 
-def make_tree(is_classification: bool = True) -> Tree:
-    """Ten nodes with every kind of split, surrogates, every policy for gaps, and extras."""
+def make_tree(is_classification: bool = True, sums_categories: bool = True) -> Tree:
+    """Ten nodes with every kind of split, surrogates, every policy for gaps, and extras.
+
+    The first files had no categories in sums: ``sums_categories=False`` gives their tree.
+    """
+    n_terms = 3 if sums_categories else 2
     splits = make_splits(
         {"kind": BREAKS, "feature": 0, "breaks": [30.1, 50.25]},
         {"kind": CODES, "feature": 3, "codes": [0, 2, 3], "branches": [0, 1, 0]},
@@ -66,9 +70,9 @@ def make_tree(is_classification: bool = True) -> Tree:
             "kind": LINEAR,
             "breaks": [3.0],
             "closed": True,
-            "term_feature": [0, 1, 3],
-            "term_weight": [0.1, -1.25, 0.5],
-            "term_code": [-1, -1, 2],
+            "term_feature": [0, 1, 3][:n_terms],
+            "term_weight": [0.1, -1.25, 0.5][:n_terms],
+            "term_code": [-1, -1, 2][:n_terms],
         },
         {},
         {"kind": BREAKS, "feature": 2, "breaks": [1.0]},

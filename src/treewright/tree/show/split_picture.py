@@ -247,14 +247,14 @@ def split_picture(
     low, high = counts.axis_range[counts.axis[place]].tolist()
     span = high - low if high > low else 1.0
     breaks = tree.splits.node_breaks(node)
-    known = np.clip((breaks[np.isfinite(breaks)] - low) / span, 0, 1)
+    cuts = np.clip((breaks - low) / span, 0, 1)  # infinite where only gaps part: at the edge
     mark = None if value is None or np.isnan(value) else float(np.clip((value - low) / span, 0, 1))
     return SplitPicture(
         bins,
         np.linspace(0, 1, N_BINS + 1),
-        cuts=tuple(known.tolist()),
+        cuts=tuple(cuts.tolist()),
         reverse=bool(tree.splits.reversed[node]),
-        means=means[: len(known) + 1],
+        means=means[: len(cuts) + 1],
         ends=_end_words(tree, node, low, high, min(digits, 3)),
         mark=mark,
     )
@@ -292,7 +292,7 @@ def _of_ordered(
     """Ordered categories: columns of equal width, cut between two of them."""
     n = min(N_BINS, len(codes) + 1) if bins[len(codes) :].any() else len(codes)
     breaks = tree.splits.node_breaks(node)
-    cuts = [float(np.searchsorted(codes, b, side="right")) / n for b in breaks if np.isfinite(b)]
+    cuts = [float(np.searchsorted(codes, b, side="right")) / n for b in breaks]
     mark = None
     if value is not None and not np.isnan(value):
         mark = (float(np.searchsorted(codes, value)) + 0.5) / n
