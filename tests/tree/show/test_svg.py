@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import treewright
 from tests.tree.builders import (
     EXAMPLES,
     IRIS,
@@ -27,6 +28,7 @@ from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ParameterError
 from treewright.tree.show.colours import THEMES, colour, mix
 from treewright.tree.show.measure import fit_text, text_width, wrap_text
+from treewright.tree.show.split_picture import split_picture
 from treewright.tree.tree import Tree
 
 
@@ -479,3 +481,16 @@ def test_a_tree_without_rows_still_draws() -> None:
 def test_unknown_wishes_are_refused(wish: dict, sentence: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(sentence)):
         play_tennis().to_svg(**wish)
+
+
+def test_a_split_of_gaps_alone_has_its_picture():
+    x = np.array([np.nan] * 20 + [1.0, 2.0] * 15)
+    y = np.where(np.isnan(x), 5.0, 1.0)
+    for target, model in ((y, treewright.CARTRegressor()), (y > 3, treewright.CARTClassifier())):
+        tree = model.fit({"x": x}, target).tree_
+        assert np.isinf(tree.splits.node_breaks(0)).all()
+        picture = split_picture(tree, 0)
+        assert picture is not None
+        assert picture.cuts == (1.0,)
+        assert picture.counts.sum() == 30
+        assert "x is known" in tree.to_svg()
