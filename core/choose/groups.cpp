@@ -9,15 +9,21 @@ namespace treewright {
 void fill_table(const Problem& p, const Block& block, i64 begin, i64 end, const FeatureInfo& info,
                 i64* table) {
   const i32 width = table_width(p);
-  std::fill_n(table, static_cast<std::size_t>(info.n_codes + 1) * width, 0);
+  const i64 n_cells = (static_cast<i64>(info.n_codes) + 1) * width;
+  std::fill_n(table, n_cells, 0);
   with_target_kind(p, [&](auto classes, auto unit) {
-    constexpr bool counts_only = classes.value && unit.value;
     with_codes(block, info, [&](auto&& code) {
+      if constexpr (classes.value && unit.value) {
+        const u16* label = block.target.label;
+        count_pairs(
+            block, begin, end, n_cells, width, code, [label](u32 id) { return label[id]; }, table);
+        return;
+      }
       for (i64 i = begin; i < end; ++i) {
         const u32 id = block.ids[i];
         i64* row = table + static_cast<std::size_t>(code(id)) * width;
-        if (!counts_only) ++row[0];
-        add_instance<classes.value, unit.value>(p, block.target, id, row + !counts_only);
+        ++row[0];
+        add_instance<classes.value, unit.value>(p, block.target, id, row + 1);
       }
     });
   });

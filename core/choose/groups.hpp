@@ -22,6 +22,28 @@ inline void with_codes(const Block& block, const FeatureInfo& info, F&& f) {
   });
 }
 
+// Counts instances by code and by a key below `width` into a table of zeros. Two tables are taken
+// in turn where that pays, so that a run of one category does not wait for its own last store: a
+// tenth of the time of a tree with surrogates on adult.
+template <class Code, class Key>
+void count_pairs(const Block& block, i64 begin, i64 end, i64 n_cells, i32 width, Code&& code,
+                 Key&& key, i64* table) {
+  auto cell = [&](i64 i) {
+    const u32 id = block.ids[i];
+    return static_cast<std::size_t>(code(id)) * width + key(id);
+  };
+  i64 i = begin;
+  if (end - begin >= n_cells) {
+    std::vector<i64> other(n_cells, 0);
+    for (; i + 1 < end; i += 2) {
+      ++table[cell(i)];
+      ++other[cell(i + 1)];
+    }
+    for (i64 k = 0; k < n_cells; ++k) table[k] += other[k];
+  }
+  for (; i < end; ++i) ++table[cell(i)];
+}
+
 // A table over the codes of a feature: a row per code, the last for gaps. A row holds the number
 // of instances and their stats; class counts without weights need no number beside them.
 inline i32 table_width(const Problem& p) { return p.n_stats + !(p.is_classification() && p.unit); }

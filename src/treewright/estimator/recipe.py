@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema, Target
 from treewright.errors import ParameterError
 from treewright.estimator.cost_complexity import leaf_price
-from treewright.tree.growing.recipe import Recipe
+from treewright.tree.growing.recipe import FIELDS, Recipe
 from treewright.tree.growing.stopping import (
     features_per_node,
     most_exhaustive,
@@ -41,7 +40,7 @@ def make_recipe(estimator: Any, training: Training) -> Recipe:
     """
     n_rows = training.n_rows
     leaf = samples_to_leaf(estimator.min_samples_leaf, n_rows)
-    given = {field.name for field in fields(Recipe)} & set(estimator._get_param_names())
+    given = set(estimator._get_param_names()).intersection(FIELDS)
     read = {
         "criterion": _checked(estimator.criterion),
         "min_samples_split": samples_to_split(estimator.min_samples_split, leaf, n_rows),

@@ -103,7 +103,8 @@ def _wrong(
 ) -> float:
     """Weight of the rows of other classes than the tree says."""
     said = node_values(tree, table, tree.probability, n_threads).argmax(axis=1)
-    return float(np.dot(said != y, np.ones(len(y)) if weight is None else weight))
+    is_wrong = said != y
+    return float(np.count_nonzero(is_wrong) if weight is None else weight[is_wrong].sum())
 
 
 def pool_leaves(tree: Tree) -> Tree:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from treewright.tree.growing.choosing import LevelChooser
 
-__all__ = ["ClassCosts", "Missing", "QuinlanRules", "Recipe"]
+__all__ = ["FIELDS", "ClassCosts", "Missing", "QuinlanRules", "Recipe"]
 
 Missing = Literal["learned", "surrogate", "fractional", "own_branch", "majority"]
 
@@ -206,11 +206,15 @@ class Recipe:
 
     def core_values(self) -> dict[str, Any]:
         """The fields under the names and in the form in which the core reads them."""
-        return {
-            name: form(getattr(self, each.name))
-            for each in fields(self)
-            for name, form in each.metadata.get("core", {}).items()
-        }
+        return {name: form(getattr(self, field)) for field, name, form in _READ_BY_THE_CORE}
+
+
+FIELDS = tuple(field.name for field in fields(Recipe))
+_READ_BY_THE_CORE = tuple(
+    (field.name, name, form)
+    for field in fields(Recipe)
+    for name, form in field.metadata.get("core", {}).items()
+)
 
 
 @dataclass(frozen=True, eq=False)
