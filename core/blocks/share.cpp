@@ -186,14 +186,15 @@ Begun Share::begin_tree(i32 column, const Scale& scale, u64 key, i64 number,
                         std::span<const i32> features, bool keeps_first, Callable<void()> poll) {
   column_ = column;
   features_.assign(features.begin(), features.end());
-  return p_.is_narrow ? begin<NarrowSum>(scale, key, number, keeps_first, poll)
-                      : begin<WideSum>(scale, key, number, keeps_first, poll);
+  return with_sum(p_.sum, [&](auto sum) {
+    return begin<decltype(sum)>(scale, key, number, keeps_first, poll);
+  });
 }
 
 template <class Sum>
 Begun Share::begin(const Scale& scale, u64 key, i64 number, bool keeps_first,
                    Callable<void()> poll) {
-  const Units units(p_.n_counted, scale, 1.0, p_.is_narrow, key);
+  const Units units(p_.n_counted, scale, 1.0, p_.sum, key);
   is_coarse_ = units.is_coarse();
   row_bits_ = units.row_bits();
   std::vector<Begun> parts(p_.n_threads);
@@ -290,7 +291,7 @@ void Share::draw(Block& block, i64 number, bool keeps_first) const {
 }
 
 Divided Share::expand(std::span<const Expansion> expansions, Callable<void()> poll) {
-  return p_.is_narrow ? divide<NarrowSum>(expansions, poll) : divide<WideSum>(expansions, poll);
+  return with_sum(p_.sum, [&](auto sum) { return divide<decltype(sum)>(expansions, poll); });
 }
 
 template <class Sum>

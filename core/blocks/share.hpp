@@ -73,7 +73,7 @@ struct ShareParams {
   boost::SamplingParams sampling;
   i64 n_counted = 0;  // rows of all shares, as often as they count
   double factor_unit = 1;
-  bool is_narrow = false;
+  SumKind sum = SumKind::wide;
   int n_threads = 1;
 
   i64 n_places() const { return offsets.back(); }

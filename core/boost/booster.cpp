@@ -134,7 +134,7 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
       Scale scale = scales_[column];
       scale.gradient += Scale::power_above(most);
       scale.hessian += Scale::power_above(most);
-      const Units wider(n_counted_, scale, 1, false, 0);
+      const Units wider(n_counted_, scale, 1, SumKind::wide, 0);
       for (std::size_t i = 0; i < sample.rows.size(); ++i) {
         const u32 row = sample.rows[i];
         const Moments m = units.read(hand.sums[row]);
@@ -207,7 +207,7 @@ Units Booster::fill_with(i32 column, Hand<Sum>& hand, u64 key, int n_threads, Sl
   Scale& scale = scales_[column];
   std::vector<SlopeRange> ranges(n_blocks(n));
   for (;;) {
-    const Units units(n_counted_, scale, 1.0, is_narrow, key);
+    const Units units(n_counted_, scale, 1.0, kind_of<Sum>, key);
     if (scale.is_coarse) {
       hand.packed.resize(n);
     } else {
