@@ -304,6 +304,21 @@ def test_arguments_of_blocks_need_a_target():
         GradientBoostingRegressor().fit([[1.0], [2.0]], [1.0, 2.0], memory_limit="1GB")
 
 
+@pytest.mark.parametrize("learner", ["sprint", "sliq"])
+def test_the_command_line_grows_from_lists(learner, tmp_path, capsys):
+    from treewright.cli import main
+
+    write_parts(mixed(1000).select([*FEATURES, "two"]), tmp_path / "data", [300])
+    words = ["fit", str(tmp_path / "data"), "--target", "two", "--learner", learner]
+    with pytest.raises(SystemExit, match="0"):
+        main([*words, "--memory", "1MB", "--output", str(tmp_path / "m.tw")])
+    assert "1000 rows and 4 features, read in blocks" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="3"):
+        main([*words, "--memory", "1KB", "--output", str(tmp_path / "n.tw")])
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "n.tw").exists()
+
+
 def test_the_command_line_reads_in_blocks(tmp_path, capsys):
     from treewright.cli import main
 

@@ -151,7 +151,7 @@ class Workspace:
         where = self._folder.parent if self._folder is not None else self._temp_dir
         return SpaceError(
             f"No space is left in {str(where)!r} for the attribute lists, of which "
-            f"{self.bytes_written / 1e9:.2f} GB were written; free some, or name another folder "
+            f"{self.bytes_written / 1e6:.1f} MB were written; free some, or name another folder "
             "with temp_dir."
         )
 
