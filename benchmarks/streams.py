@@ -1,6 +1,8 @@
 """Hoeffding trees against river's on the same streams: accuracy before learning, and time.
 
-    python benchmarks/streams.py [rows of Agrawal's streams] [stream,stream,…] [kind,kind,…]
+    python benchmarks/streams.py [rows of Agrawal's streams] [stream,stream,…] [kind,kind,…] [order]
+
+Order is the seed by which rows of shared data are shuffled, 0 if it is left out.
 
 River is given its rows as dicts, made before the clock starts; ours come in blocks of 5000 rows.
 Both answer every row before they learn it.
@@ -41,7 +43,7 @@ def steady(n: int, rule: int) -> tuple[Any, Any]:
     return data.data, data.target
 
 
-def shared(name: str, is_number: bool = False) -> tuple[Any, Any]:
+def shared(name: str, order: int, is_number: bool = False) -> tuple[Any, Any]:
     """A shared data set, its rows in random order."""
     from treewright.data.readers import read_table
 
@@ -50,8 +52,7 @@ def shared(name: str, is_number: bool = False) -> tuple[Any, Any]:
     columns = schema["columns"]
     target = next(c["name"] for c in columns if c["role"] == "target")
     table = read_table(file)
-    order = np.random.default_rng(0).permutation(table.num_rows)
-    table = table.take(order)
+    table = table.take(np.random.default_rng(order).permutation(table.num_rows))
     X = table.select([c["name"] for c in columns if c["role"] == "predictor"])
     y = table.column(target).to_numpy(zero_copy_only=False)
     return X, y.astype(float) if is_number else y.astype(str)
@@ -97,7 +98,7 @@ def classifiers(nominal: list[str]) -> list[tuple[str, Any, Any]]:
     ]
 
 
-def main(n: int, only: list[str], kinds: list[str]) -> None:
+def main(n: int, only: list[str], kinds: list[str], order: int) -> None:
     import pyarrow as pa
 
     streams = {
@@ -108,7 +109,7 @@ def main(n: int, only: list[str], kinds: list[str]) -> None:
     }
     if SHARED.is_dir():
         for name in ("adult", "bank_marketing", "shuttle", "letter", "mushroom"):
-            streams[name] = shared(name)
+            streams[name] = shared(name, order)
     print("| stream | rows | kind | ours | river | times as fast |\n|---|---|---|---|---|---|")
     for stream, (X, y) in streams.items():
         if only and stream not in only:
@@ -127,10 +128,10 @@ def main(n: int, only: list[str], kinds: list[str]) -> None:
                 flush=True,
             )
     if SHARED.is_dir():
-        numbers(only)
+        numbers(only, order)
 
 
-def numbers(only: list[str]) -> None:
+def numbers(only: list[str], order: int) -> None:
     """Regressors on shared data: mean absolute error."""
     import pyarrow as pa
     from river import tree
@@ -140,7 +141,7 @@ def numbers(only: list[str]) -> None:
     for name in ("fried", "twodplanes", "cal_housing"):
         if only and name not in only:
             continue
-        X, y = shared(name, is_number=True)
+        X, y = shared(name, order, is_number=True)
         nominal = [f.name for f in X.schema if pa.types.is_string(f.type)]
         answers, seconds = ours(HoeffdingTreeRegressor(), X, y)
         other = tree.HoeffdingTreeRegressor(nominal_attributes=nominal)
@@ -155,4 +156,5 @@ def numbers(only: list[str]) -> None:
 
 if __name__ == "__main__":
     given = [each.split(",") for each in sys.argv[2:4]] + [[], []]
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 40_000, given[0], given[1])
+    n_rows = int(sys.argv[1]) if len(sys.argv) > 1 else 40_000
+    main(n_rows, given[0], given[1], int(sys.argv[4]) if len(sys.argv) > 4 else 0)

@@ -101,11 +101,27 @@ BinTree read_tree(const nb::dict& d, i32 n_features) {
   return tree;
 }
 
+// What is summed. `is_tall`: whatever else would do.
+SumKind sum_kind(const LossParams& loss, double most_factor, i64 n_counted, bool is_tall) {
+  if (is_tall) return SumKind::tall;
+  if (n_counted >= i64{1} << Units::kMostRowBits)
+    refuse("So many rows must be counted in tall sums.");
+  bool is_narrow = false;
+  with_loss(loss.kind,
+            [&](auto each) { is_narrow = decltype(each)::kEqualHessian && most_factor == 0; });
+  return is_narrow ? SumKind::narrow : SumKind::wide;
+}
+
+i64 sum_bytes(SumKind kind) {
+  return with_sum(kind, [](auto sum) { return static_cast<i64>(sizeof(sum)); });
+}
+
 class PyShare {
  public:
   PyShare(const nb::dict& params, const Vector<i32>& offsets, i64 width, i64 n_counted,
-          double most_factor, int n_threads)
-      : params_(read(params, offsets, width, n_counted, most_factor, n_threads)), share_(params_) {}
+          double most_factor, bool is_tall, int n_threads)
+      : params_(read(params, offsets, width, n_counted, most_factor, is_tall, n_threads)),
+        share_(params_) {}
 
   // Arrays of a block; they are kept, and written to.
   void add(const nb::dict& d, i64 first_row, bool is_mapped) {
@@ -127,7 +143,7 @@ class PyShare {
     if (d.contains("count")) block.count = of_size<i32>(d, "count", n);
     if (d.contains("factor")) block.factor = of_size<double>(d, "factor", n);
     if (d.contains("sums")) {
-      block.sums = of_size<char>(d, "sums", n * (params_.is_narrow ? 8 : 16));
+      block.sums = of_size<char>(d, "sums", n * sum_bytes(params_.sum));
       block.rows = of_size<u32>(d, "rows", n);
       if (params_.loss.kind == LossKind::multinomial)
         block.probability = of_size<float>(d, "probability", n * k);
@@ -234,7 +250,7 @@ class PyShare {
 
  private:
   static ShareParams read(const nb::dict& d, const Vector<i32>& offsets, i64 width, i64 n_counted,
-                          double most_factor, int n_threads) {
+                          double most_factor, bool is_tall, int n_threads) {
     ShareParams p;
     p.offsets.assign(offsets.data(), offsets.data() + offsets.size());
     p.width = width;
@@ -243,8 +259,7 @@ class PyShare {
     p.n_counted = n_counted;
     p.n_threads = std::max(n_threads, 1);
     if (most_factor > 0) p.factor_unit = factor_unit(most_factor, n_counted);
-    with_loss(p.loss.kind,
-              [&](auto loss) { p.is_narrow = decltype(loss)::kEqualHessian && most_factor == 0; });
+    p.sum = sum_kind(p.loss, most_factor, n_counted, is_tall);
     return p;
   }
 
@@ -282,6 +297,7 @@ class PyPlanner {
   template <class F>
   auto with_planner(F&& f) {
     if (auto* narrow = std::get_if<Planner<NarrowSum>>(&planner_)) return f(*narrow);
+    if (auto* tall = std::get_if<Planner<TallSum>>(&planner_)) return f(*tall);
     return f(std::get<Planner<WideSum>>(planner_));
   }
 
@@ -290,30 +306,28 @@ class PyPlanner {
   // `bins`: of no rows; they say how columns become bins. `n_counted`: rows as often as they
   // count; none: once.
   PyPlanner(const BinsHandle& bins, const nb::dict& params, i64 n_rows,
-            std::optional<i64> n_counted, double most_factor)
+            std::optional<i64> n_counted, double most_factor, bool is_tall)
       : bins_(bins.bins),
         grow_(read_growth(params)),
         n_rows_(n_rows),
         n_counted_(n_counted.value_or(n_rows)) {
     const LossParams loss = read_loss(params);
     scales_.resize(loss.n_columns);
-    bool is_narrow = false;
-    with_loss(loss.kind,
-              [&](auto l) { is_narrow = decltype(l)::kEqualHessian && most_factor == 0; });
+    sum_ = sum_kind(loss, most_factor, n_counted_, is_tall);
     if (most_factor > 0) factor_unit_ = factor_unit(most_factor, n_counted_);
-    may_be_coarse_ = !is_narrow && most_factor == 0 && !n_counted && n_rows >= kCoarseRows;
-    if (is_narrow) {
-      planner_.emplace<Planner<NarrowSum>>(*bins_, grow_);
-    } else {
-      planner_.emplace<Planner<WideSum>>(*bins_, grow_);
-    }
+    may_be_coarse_ =
+        sum_ != SumKind::narrow && most_factor == 0 && !n_counted && n_rows >= kCoarseRows;
+    with_sum(sum_, [&](auto sum) {
+      planner_.emplace<Planner<decltype(sum)>>(*bins_, grow_);
+      return 0;
+    });
   }
 
   nb::object offsets() const {
     return to_numpy(std::vector<i32>(bins_->offsets(), bins_->offsets() + bins_->n_features() + 1));
   }
   i64 width() const { return bins_->width(); }
-  i64 sum_bytes() const { return planner_.index() == 1 ? 16 : 8; }
+  i64 sum_bytes() const { return treewright::sum_bytes(sum_); }
 
   nb::object begin(i64 number) {
     key_ = child_path(grow_.seed, static_cast<i32>(number));
@@ -340,9 +354,8 @@ class PyPlanner {
     with_planner([&](auto& planner) {
       using Sum = typename std::decay_t<decltype(planner)>::SumType;
       check_words<Sum>(root, 1);
-      planner.start(
-          Units(n_counted_, scales_.at(column), 1.0, std::is_same_v<Sum, NarrowSum>, key_),
-          aligned<Sum>(root), n_rows);
+      planner.start(Units(n_counted_, scales_.at(column), 1.0, sum_, key_), aligned<Sum>(root),
+                    n_rows);
       return 0;
     });
   }
@@ -424,7 +437,8 @@ class PyPlanner {
   std::vector<Scale> scales_;
   bool may_be_coarse_ = false;
   u64 key_ = 0;
-  std::variant<std::monostate, Planner<WideSum>, Planner<NarrowSum>> planner_;
+  SumKind sum_ = SumKind::wide;
+  std::variant<std::monostate, Planner<WideSum>, Planner<NarrowSum>, Planner<TallSum>> planner_;
   std::vector<WideSum> copy_;
   BinTree tree_;
   i64 n_wanted_ = 0, n_counted_nodes_ = 0;
@@ -434,9 +448,9 @@ class PyPlanner {
 
 void bind_blocks(nb::module_& m) {
   nb::class_<PyShare>(m, "Share")
-      .def(nb::init<const nb::dict&, const Vector<i32>&, i64, i64, double, int>(),
+      .def(nb::init<const nb::dict&, const Vector<i32>&, i64, i64, double, bool, int>(),
            nb::arg("params"), nb::arg("offsets").noconvert(), nb::arg("width"),
-           nb::arg("n_counted"), nb::arg("most_factor"), nb::arg("n_threads"))
+           nb::arg("n_counted"), nb::arg("most_factor"), nb::arg("is_tall"), nb::arg("n_threads"))
       .def("add", &PyShare::add, nb::arg("arrays"), nb::arg("first_row"), nb::arg("is_mapped"))
       .def("most_loss", &PyShare::most_loss)
       .def("set_most_loss", &PyShare::set_most_loss, nb::arg("most"))
@@ -449,9 +463,9 @@ void bind_blocks(nb::module_& m) {
       .def("finish_tree", &PyShare::finish_tree, nb::arg("tree"))
       .def("follow", &PyShare::follow, nb::arg("tree"), nb::arg("column"));
   nb::class_<PyPlanner>(m, "Planner")
-      .def(nb::init<const BinsHandle&, const nb::dict&, i64, std::optional<i64>, double>(),
+      .def(nb::init<const BinsHandle&, const nb::dict&, i64, std::optional<i64>, double, bool>(),
            nb::arg("bins"), nb::arg("params"), nb::arg("n_rows"), nb::arg("n_counted").none(),
-           nb::arg("most_factor"))
+           nb::arg("most_factor"), nb::arg("is_tall"))
       .def("offsets", &PyPlanner::offsets)
       .def("width", &PyPlanner::width)
       .def("sum_bytes", &PyPlanner::sum_bytes)

@@ -29,10 +29,15 @@ class PackedRow {
   }
 
   // The same sum, as the rest of the code has it; `row_bits` of the round's units.
-  WideSum wide(int row_bits) const {
-    return {WideSum::Lanes{
-        packed_ >> kGradientAt,
-        ((packed_ & kHessianMask) >> kHessianAt << row_bits) + (packed_ & kRowMask)}};
+  template <class Sum>
+  Sum unpacked(int row_bits) const {
+    const i64 gradient = packed_ >> kGradientAt, hessian = (packed_ & kHessianMask) >> kHessianAt,
+              n_rows = packed_ & kRowMask;
+    if constexpr (std::is_same_v<Sum, TallSum>) {
+      return {gradient, hessian, n_rows};
+    } else {
+      return {WideSum::Lanes{gradient, (hessian << row_bits) + n_rows}};
+    }
   }
 
  private:
@@ -92,12 +97,12 @@ void add_to_piece(const BinRows& bins, const u32* rows, i64 first, i64 count,
 }
 
 // Adds what is in a piece to a histogram, and leaves it empty.
-template <class BinRows>
-void end_piece(const BinRows& bins, int row_bits, PackedRow* piece, WideSum* histogram) {
+template <class BinRows, class Sum>
+void end_piece(const BinRows& bins, int row_bits, PackedRow* piece, Sum* histogram) {
   for (i32 c = 0; c < bins.n_columns(); ++c, piece += 256) {
-    WideSum* to = histogram + bins.offset(c);
+    Sum* to = histogram + bins.offset(c);
     for (i32 b = 0; b < bins.n_bytes(c); ++b) {
-      to[b] += piece[b].wide(row_bits);
+      to[b] += piece[b].template unpacked<Sum>(row_bits);
       piece[b] = {};
     }
   }
@@ -107,7 +112,7 @@ void end_piece(const BinRows& bins, int row_bits, PackedRow* piece, WideSum* his
 template <class BinRows, class Sum>
 void add_rows(const BinRows& bins, std::span<const i32> columns, const u32* rows, i64 first,
               i64 count, const RowSums<Sum>& sums, PieceBuffer& buffer, Sum* histogram) {
-  if constexpr (std::is_same_v<Sum, WideSum>) {
+  if constexpr (!std::is_same_v<Sum, NarrowSum>) {
     // What ends a piece costs as much as a few hundred rows; few bins need no pieces.
     constexpr i64 kFew = 384;
     const i64 n_columns = bins.n_columns();
@@ -115,7 +120,8 @@ void add_rows(const BinRows& bins, std::span<const i32> columns, const u32* rows
     if (sums.packed && (count < kFew || !is_full || bins.n_places() < 64 * n_columns)) {
       add_each(
           bins, columns, rows, first, count, histogram,
-          [&](i64 row) { return sums.packed[row].wide(sums.row_bits); }, sums.packed);
+          [&](i64 row) { return sums.packed[row].template unpacked<Sum>(sums.row_bits); },
+          sums.packed);
       return;
     }
     if (sums.packed) {

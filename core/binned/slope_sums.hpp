@@ -4,12 +4,13 @@
 //
 //   WideSum    gradient in 64 bits; hessian and number of rows share another 64
 //   NarrowSum  gradient and number of rows share 64 bits, where all hessians are equal
+//   TallSum    64 bits for each of the three: more rows than the others can count
 //
 // The number of rows takes as many bits as the number of all rows needs (rows of whole weights
 // count as often as they weigh). With a million rows fine units leave 42 bits for the largest
 // gradient and 22 for the largest hessian of a row (narrow: 22 for the gradient); coarse ones have
 // 13 and 11, and are added several times as fast (packed_rows.hpp). Numbers of less than 16 bits
-// are rounded by chance. Nothing overflows below 2^kMostRowBits rows.
+// are rounded by chance. Nothing overflows below 2^kMostRowBits rows, tall: 2^kMostTallBits.
 //
 // Twin: treewright.kernels.reference.boosting.
 #pragma once
@@ -55,6 +56,36 @@ struct NarrowSum {
   }
 };
 
+struct TallSum {
+  i64 gradient = 0, hessian = 0, n_rows = 0;
+
+  TallSum& operator+=(const TallSum& o) {
+    gradient += o.gradient, hessian += o.hessian, n_rows += o.n_rows;
+    return *this;
+  }
+  TallSum& operator-=(const TallSum& o) {
+    gradient -= o.gradient, hessian -= o.hessian, n_rows -= o.n_rows;
+    return *this;
+  }
+};
+
+enum class SumKind : u8 { narrow, wide, tall };
+
+template <class Sum>
+constexpr SumKind kind_of = SumKind::wide;
+template <>
+inline constexpr SumKind kind_of<NarrowSum> = SumKind::narrow;
+template <>
+inline constexpr SumKind kind_of<TallSum> = SumKind::tall;
+
+// Calls f(a sum of the kind).
+template <class F>
+auto with_sum(SumKind kind, F&& f) {
+  if (kind == SumKind::narrow) return f(NarrowSum{});
+  if (kind == SumKind::tall) return f(TallSum{});
+  return f(WideSum{});
+}
+
 template <class Sum>
 Sum operator+(Sum a, const Sum& b) {
   return a += b;
@@ -93,18 +124,20 @@ class Units {
   static constexpr int kEnoughBits = 16;  // with fewer, what is lost must be right on average
   // Sums of hessians and rows: so many bits for a hessian, for the rows added, for their number.
   static constexpr int kMostRowBits = 26;
+  static constexpr int kMostTallBits = 40;  // leaves 22 for the largest gradient and hessian
   static_assert(kCoarseHessianBits + 2 * kMostRowBits <= 63);
 
   // n_rows: counted as often as they weigh. `equal_hessian` is that of every row where Narrow sums
   // are used. `key` of the round, for coarse units.
-  Units(i64 n_rows, const Scale& scale, double equal_hessian, bool is_narrow, u64 key)
+  Units(i64 n_rows, const Scale& scale, double equal_hessian, SumKind kind, u64 key)
       : row_bits_(bits(n_rows)),
         is_coarse_(scale.is_coarse),
         key_(static_cast<u32>(key ^ key >> 32)),
         equal_(equal_hessian) {
     const int room = 62 - row_bits_;  // bits that one row's gradient may take
+    const bool is_narrow = kind == SumKind::narrow;
     const int gradient_bits = std::min(is_narrow ? room - row_bits_ : room, kMostBits);
-    const int hessian_bits = std::min(62 - 2 * row_bits_, kMostBits);
+    const int hessian_bits = std::min(kind == SumKind::tall ? room : room - row_bits_, kMostBits);
     gradient_unit_ =
         std::ldexp(1.0, scale.gradient - (is_coarse_ ? kCoarseGradientBits : gradient_bits));
     hessian_unit_ =
@@ -147,6 +180,17 @@ class Units {
     to.packed = (whole * (i64{1} << row_bits_) + 1) * count;
   }
 
+  void pack(double gradient, double hessian, i64 count, u32 row, TallSum& to) const {
+    const Drawn whole =
+        is_drawn_ ? drawn(gradient, hessian, row)
+                  : Drawn{nearest(gradient * per_gradient_), nearest(hessian * per_hessian_)};
+    to = {whole.gradient * count, whole.hessian * count, count};
+  }
+
+  Moments read(const TallSum& sum) const {
+    return {static_cast<double>(sum.gradient) * gradient_unit_,
+            static_cast<double>(sum.hessian) * hessian_unit_, sum.n_rows};
+  }
   Moments read(const WideSum& sum) const {
     const i64 rest = sum.lanes[1];
     return {static_cast<double>(sum.lanes[0]) * gradient_unit_,

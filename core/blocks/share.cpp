@@ -24,6 +24,27 @@ void with_targets(const Block& block, i64 start, F&& f) {
   }
 }
 
+constexpr i64 kStrip = 256;  // rows that are worked on together
+
+// Losses and slopes of many rows at once.
+template <class Targets>
+struct LogisticRows {
+  const double* score;
+  Targets y;
+
+  double operator()(i64 row) const { return Logistic::loss(score[row], y[row], 0); }
+  void fill(i64 first, i64 n, double* loss) const {
+    double target[kStrip];
+    std::copy_n(y + first, n, target);
+    logistic_losses(score + first, target, n, loss);
+  }
+  void fill(i64 first, i64 n, double* gradient, double* hessian) const {
+    double target[kStrip];
+    std::copy_n(y + first, n, target);
+    logistic_slopes(score + first, target, n, gradient, hessian);
+  }
+};
+
 // Rows [0, n) become those that go left, then the others; all keep their order.
 i64 partition(const Expansion& e, const u8* bins, i64 width, u32* rows, i64 n,
               std::vector<u32>& others) {
@@ -46,17 +67,34 @@ i64 partition(const Expansion& e, const u8* bins, i64 width, u32* rows, i64 n,
   return n_left;
 }
 
-// The words of many sums, added up.
+// Sums of all threads. The first one adds to what is given away, the others to memory of their own,
+// which stays: new memory for every question costs as much as small nodes do.
 template <class Sum>
-std::vector<i64> words_of(const std::vector<std::vector<Sum>>& parts, i64 n) {
-  std::vector<i64> out(n * sizeof(Sum) / sizeof(i64), 0);
-  for (const std::vector<Sum>& part : parts) {
-    if (part.empty()) continue;
-    const i64* words = reinterpret_cast<const i64*>(part.data());
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] += words[i];
+class ThreadSums {
+ public:
+  ThreadSums(std::vector<Hand>& hands, i64 n)
+      : hands_(hands), words_(n * sizeof(Sum) / sizeof(i64), 0), is_used_(hands.size(), 0) {}
+
+  Sum* of(int thread) {
+    std::vector<i64>& own = thread ? hands_[thread].words : words_;
+    if (thread && !is_used_[thread]) own.assign(words_.size(), 0);
+    is_used_[thread] = 1;
+    return reinterpret_cast<Sum*>(own.data());
   }
-  return out;
-}
+  std::vector<i64> take() {
+    for (std::size_t t = 1; t < hands_.size(); ++t) {
+      for (std::size_t i = 0; is_used_[t] && i < words_.size(); ++i) {
+        words_[i] += hands_[t].words[i];
+      }
+    }
+    return std::move(words_);
+  }
+
+ private:
+  std::vector<Hand>& hands_;
+  std::vector<i64> words_;
+  std::vector<u8> is_used_;
+};
 
 }  // namespace
 
@@ -87,7 +125,11 @@ void Share::each_loss(const Block& block, F&& f) const {
     with_targets(block, k * n, [&](auto y) {
       with_loss(p_.loss.kind, [&](auto loss) {
         const double *score = block.score + k * n, a = p_.loss.number;
-        f([=](i64 i) { return decltype(loss)::loss(score[i], y[i], a); });
+        if constexpr (std::is_same_v<decltype(loss), Logistic>) {
+          f(LogisticRows<decltype(y)>{score, y});
+        } else {
+          f([=](i64 i) { return decltype(loss)::loss(score[i], y[i], a); });
+        }
       });
     });
   }
@@ -110,21 +152,17 @@ LossSum Share::loss() const {
   each_block([&](const Block& block, int thread) {
     LossSum& part = parts[thread];
     each_loss(block, [&](auto&& of_row) {
-      double each[256];
-      for (i64 start = 0; start < block.n_rows; start += 256) {
-        const i64 n = std::min<i64>(256, block.n_rows - start);
-        for (i64 i = 0; i < n; ++i) each[i] = of_row(start + i);
-        part.is_finite &= are_finite(each, n);
-        if (!part.is_finite) return;
-        i64 sum = 0, weight = 0;
-        for (i64 i = 0; i < n; ++i) {
-          const double factor = block.factor_of(start + i);
-          const i64 count = block.count_of(start + i);
-          sum += loss_unit_.whole(each[i] * factor) * count;
-          weight += std::llrint(factor / p_.factor_unit) * count;
+      double each[kStrip];
+      for (i64 start = 0; start < block.n_rows && part.is_finite; start += kStrip) {
+        const i64 n = std::min(kStrip, block.n_rows - start);
+        if constexpr (requires { of_row.fill(start, n, each); }) {
+          of_row.fill(start, n, each);
+        } else {
+          for (i64 i = 0; i < n; ++i) each[i] = of_row(start + i);
         }
-        part.loss += sum;
-        part.weight += weight;
+        part.add_rows(loss_unit_, p_.factor_unit, each, n,
+                      block.count ? block.count + start : nullptr,
+                      block.factor ? block.factor + start : nullptr);
       }
     });
   });
@@ -148,29 +186,28 @@ Begun Share::begin_tree(i32 column, const Scale& scale, u64 key, i64 number,
                         std::span<const i32> features, bool keeps_first, Callable<void()> poll) {
   column_ = column;
   features_.assign(features.begin(), features.end());
-  return p_.is_narrow ? begin<NarrowSum>(scale, key, number, keeps_first, poll)
-                      : begin<WideSum>(scale, key, number, keeps_first, poll);
+  return with_sum(p_.sum, [&](auto sum) {
+    return begin<decltype(sum)>(scale, key, number, keeps_first, poll);
+  });
 }
 
 template <class Sum>
 Begun Share::begin(const Scale& scale, u64 key, i64 number, bool keeps_first,
                    Callable<void()> poll) {
-  const Units units(p_.n_counted, scale, 1.0, p_.is_narrow, key);
+  const Units units(p_.n_counted, scale, 1.0, p_.sum, key);
   is_coarse_ = units.is_coarse();
   row_bits_ = units.row_bits();
-  std::vector<PieceBuffer> pieces(p_.n_threads);
   std::vector<Begun> parts(p_.n_threads);
-  std::vector<std::vector<Sum>> sums(p_.n_threads);
+  ThreadSums<Sum> sums(hands_, p_.n_places());
   each_block(
       [&](Block& block, int thread) {
         fill<Sum>(block, units, scale, parts[thread]);
         draw(block, number, keeps_first);
         parts[thread].n_rows += block.nodes[0].stop;
-        if (sums[thread].empty()) sums[thread].resize(p_.n_places());
         const bool is_whole = block.nodes[0].stop == block.n_rows;
         add_rows(BinRows(block.bins, p_.width, p_.offsets), features_,
                  is_whole ? nullptr : block.rows, 0, block.nodes[0].stop, sums_of<Sum>(block),
-                 pieces[thread], sums[thread].data());
+                 hands_[thread].piece, sums.of(thread));
       },
       poll);
   Begun out;
@@ -178,7 +215,7 @@ Begun Share::begin(const Scale& scale, u64 key, i64 number, bool keeps_first,
     out.slopes.add(part.slopes);
     out.n_rows += part.n_rows;
   }
-  out.histogram = words_of(sums, p_.n_places());
+  out.histogram = sums.take();
   return out;
 }
 
@@ -192,7 +229,6 @@ RowSums<Sum> Share::sums_of(const Block& block) const {
 // Slopes of the rows, packed.
 template <class Sum>
 void Share::fill(Block& block, const Units& units, const Scale& scale, Begun& part) const {
-  constexpr i64 kStrip = 256;
   const i64 n = block.n_rows,
             first_target = p_.loss.kind == LossKind::multinomial ? 0 : column_ * n;
   const double *score = block.score + column_ * n, a = p_.loss.number;
@@ -200,9 +236,13 @@ void Share::fill(Block& block, const Units& units, const Scale& scale, Begun& pa
     double g[kStrip], h[kStrip];
     for (i64 start = 0; start < n; start += kStrip) {
       const i64 m = std::min(kStrip, n - start), number = block.first_row + start;
-      for (i64 i = 0; i < m; ++i) {
-        const Slope slope = slope_of(start + i);
-        g[i] = slope.gradient, h[i] = slope.hessian;
+      if constexpr (requires { slope_of.fill(start, m, g, h); }) {
+        slope_of.fill(start, m, g, h);
+      } else {
+        for (i64 i = 0; i < m; ++i) {
+          const Slope slope = slope_of(start + i);
+          g[i] = slope.gradient, h[i] = slope.hessian;
+        }
       }
       for (i64 i = 0; block.factor && i < m; ++i) {
         g[i] *= block.factor[start + i], h[i] *= block.factor[start + i];
@@ -223,6 +263,8 @@ void Share::fill(Block& block, const Units& units, const Scale& scale, Begun& pa
     if (p_.loss.kind == LossKind::multinomial) {
       const float* probability = block.probability + column_ * n;
       pack([&](i64 i) { return class_slope(probability[i], y[i] == column_); });
+    } else if (p_.loss.kind == LossKind::logistic) {
+      pack(LogisticRows<decltype(y)>{score, y});
     } else {
       with_loss(p_.loss.kind, [&](auto loss) {
         pack([&](i64 i) { return decltype(loss)::slope(score[i], y[i], a); });
@@ -249,7 +291,7 @@ void Share::draw(Block& block, i64 number, bool keeps_first) const {
 }
 
 Divided Share::expand(std::span<const Expansion> expansions, Callable<void()> poll) {
-  return p_.is_narrow ? divide<NarrowSum>(expansions, poll) : divide<WideSum>(expansions, poll);
+  return with_sum(p_.sum, [&](auto sum) { return divide<decltype(sum)>(expansions, poll); });
 }
 
 template <class Sum>
@@ -263,23 +305,21 @@ Divided Share::divide(std::span<const Expansion> expansions, Callable<void()> po
   }
   struct Part {
     std::vector<i64> n_left, n_right;
-    std::vector<u32> others;
-    PieceBuffer piece;
   };
-  std::vector<Part> parts(p_.n_threads, {std::vector<i64>(n), std::vector<i64>(n), {}, {}});
-  std::vector<std::vector<Sum>> sums(p_.n_threads);
+  std::vector<Part> parts(p_.n_threads, {std::vector<i64>(n), std::vector<i64>(n)});
+  ThreadSums<Sum> sums(hands_, n_counted * n_places);
   each_block(
       [&](Block& block, int thread) {
         Part& part = parts[thread];
-        if (sums[thread].empty()) sums[thread].resize(n_counted * n_places);
-        Sum* to = sums[thread].data();
+        Hand& hand = hands_[thread];
+        Sum* to = sums.of(thread);
         block.nodes.resize(std::max<std::size_t>(block.nodes.size(), n_nodes), {0, 0});
         const BinRows bins(block.bins, p_.width, p_.offsets);
         for (i64 i = 0; i < n; ++i) {
           const Expansion& e = expansions[i];
           const Block::Range all = block.nodes[e.parent];
           const i64 n_left = partition(e, block.bins, p_.width, block.rows + all.start,
-                                       all.stop - all.start, part.others);
+                                       all.stop - all.start, hand.others);
           block.nodes[e.left] = {all.start, all.start + n_left};
           block.nodes[e.right] = {all.start + n_left, all.stop};
           part.n_left[i] += n_left;
@@ -287,12 +327,12 @@ Divided Share::divide(std::span<const Expansion> expansions, Callable<void()> po
           if (e.counted < 0) continue;
           const Block::Range counted = block.nodes[e.counted ? e.right : e.left];
           add_rows(bins, features_, block.rows, counted.start, counted.stop - counted.start,
-                   sums_of<Sum>(block), part.piece, to);
+                   sums_of<Sum>(block), hand.piece, to);
           to += n_places;
         }
       },
       poll);
-  Divided out{std::vector<i64>(n), std::vector<i64>(n), words_of(sums, n_counted * n_places)};
+  Divided out{std::vector<i64>(n), std::vector<i64>(n), sums.take()};
   for (const Part& part : parts) {
     for (i64 i = 0; i < n; ++i) {
       out.n_left[i] += part.n_left[i];
@@ -300,6 +340,19 @@ Divided Share::divide(std::span<const Expansion> expansions, Callable<void()> po
     }
   }
   return out;
+}
+
+// The weight of rows of a node, in units of the factors.
+i64 Share::weight_of(const Block& block, Block::Range node) const {
+  if (!block.count && !block.factor) {
+    return (node.stop - node.start) * std::llrint(1 / p_.factor_unit);
+  }
+  i64 weight = 0;
+  for (i64 at = node.start; at < node.stop; ++at) {
+    const u32 row = block.rows[at];
+    weight += block.count_of(row) * std::llrint(block.factor_of(row) / p_.factor_unit);
+  }
+  return weight;
 }
 
 LeafSums Share::finish_tree(const BinTree& tree, std::span<const i32> number_of_node) {
@@ -313,14 +366,11 @@ LeafSums Share::finish_tree(const BinTree& tree, std::span<const i32> number_of_
       if (number < 0 || number >= static_cast<i32>(block.nodes.size())) continue;
       const Block::Range leaf = block.nodes[number];
       const double value = tree.nodes[i].value;
-      i64 weight = 0;
-      for (i64 at = leaf.start; at < leaf.stop; ++at) {
-        const u32 row = block.rows[at];
-        if (!p_.sampling.is_on()) score[row] += value;
-        weight += block.count_of(row) * std::llrint(block.factor_of(row) / p_.factor_unit);
+      for (i64 at = leaf.start; !p_.sampling.is_on() && at < leaf.stop; ++at) {
+        score[block.rows[at]] += value;
       }
       parts[thread].n_rows[i] += leaf.stop - leaf.start;
-      parts[thread].weight[i] += weight;
+      parts[thread].weight[i] += weight_of(block, leaf);
     }
     if (!p_.sampling.is_on()) return;
     for (i64 row = 0; row < block.n_rows; ++row) {

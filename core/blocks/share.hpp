@@ -73,7 +73,7 @@ struct ShareParams {
   boost::SamplingParams sampling;
   i64 n_counted = 0;  // rows of all shares, as often as they count
   double factor_unit = 1;
-  bool is_narrow = false;
+  SumKind sum = SumKind::wide;
   int n_threads = 1;
 
   i64 n_places() const { return offsets.back(); }
@@ -95,9 +95,16 @@ struct LeafSums {
   std::vector<i64> n_rows, weight;  // weight in units of the factors
 };
 
+// Memory of a thread, which stays from question to question.
+struct Hand {
+  PieceBuffer piece;
+  std::vector<u32> others;  // rows that go right
+  std::vector<i64> words;   // of sums
+};
+
 class Share {
  public:
-  explicit Share(ShareParams params) : p_(std::move(params)) {}
+  explicit Share(ShareParams params) : p_(std::move(params)), hands_(p_.n_threads) {}
 
   void add(Block block) { blocks_.push_back(std::move(block)); }
 
@@ -125,6 +132,7 @@ class Share {
   void draw(Block& block, i64 number, bool keeps_first) const;
   template <class Sum>
   Divided divide(std::span<const Expansion> expansions, Callable<void()> poll);
+  i64 weight_of(const Block& block, Block::Range node) const;
   template <class F>
   void each_loss(const Block& block, F&& f) const;
   // body(block, thread) on all blocks.
@@ -142,6 +150,7 @@ class Share {
   bool is_coarse_ = false;  // its slopes
   int row_bits_ = 0;
   std::vector<i32> features_;
+  std::vector<Hand> hands_;
   mutable std::vector<Block> blocks_;
 };
 

@@ -134,7 +134,7 @@ void Booster::grow_column(const RoundParams& params, i32 column, Hand<Sum>& hand
       Scale scale = scales_[column];
       scale.gradient += Scale::power_above(most);
       scale.hessian += Scale::power_above(most);
-      const Units wider(n_counted_, scale, 1, false, 0);
+      const Units wider(n_counted_, scale, 1, SumKind::wide, 0);
       for (std::size_t i = 0; i < sample.rows.size(); ++i) {
         const u32 row = sample.rows[i];
         const Moments m = units.read(hand.sums[row]);
@@ -207,7 +207,7 @@ Units Booster::fill_with(i32 column, Hand<Sum>& hand, u64 key, int n_threads, Sl
   Scale& scale = scales_[column];
   std::vector<SlopeRange> ranges(n_blocks(n));
   for (;;) {
-    const Units units(n_counted_, scale, 1.0, is_narrow, key);
+    const Units units(n_counted_, scale, 1.0, kind_of<Sum>, key);
     if (scale.is_coarse) {
       hand.packed.resize(n);
     } else {
@@ -326,32 +326,19 @@ template <class OfRow>
 LossSum Booster::sum_losses(const Judged& rows, double factor_unit, OfRow&& of_row) const {
   const i64 n = rows.n_rows();
   std::vector<LossSum> parts(n_blocks(n));
-  const bool is_unweighted = rows.factor.empty() && rows.count.empty();
+  const i32* count = rows.count.empty() ? nullptr : rows.count.data();
+  const double* factor = rows.factor.empty() ? nullptr : rows.factor.data();
   each_block(n, n_threads_, [&](i64 block, i64 first, i64 last) {
-    LossSum& part = parts[block];
     double each[256];
-    for (i64 start = first; start < last; start += 256) {
+    for (i64 start = first; start < last && parts[block].is_finite; start += 256) {
       const i64 n_each = std::min<i64>(256, last - start);
       if constexpr (requires { of_row.fill(start, n_each, each); }) {
         of_row.fill(start, n_each, each);
       } else {
         for (i64 i = 0; i < n_each; ++i) each[i] = of_row(start + i);
       }
-      part.is_finite &= are_finite(each, n_each);
-      if (!part.is_finite) return;
-      i64 sum = 0, weight = 0;
-      for (i64 i = 0; i < n_each; ++i) {
-        if (is_unweighted) {
-          sum += loss_unit_.whole(each[i]);
-        } else {
-          const i64 count = rows.count_of(start + i);
-          const double factor = rows.factor_of(start + i);
-          sum += loss_unit_.whole(each[i] * factor) * count;
-          weight += count * std::llrint(factor / factor_unit);
-        }
-      }
-      part.loss += sum;
-      part.weight += is_unweighted ? n_each * std::llrint(1 / factor_unit) : weight;
+      parts[block].add_rows(loss_unit_, factor_unit, each, n_each, count ? count + start : nullptr,
+                            factor ? factor + start : nullptr);
     }
   });
   LossSum total;

@@ -58,6 +58,28 @@ struct LossSum {
     if (!is_finite) return kInf;
     return static_cast<double>(loss) * unit.unit() / (static_cast<double>(weight) * factor_unit);
   }
+
+  // The losses of at most 256 rows. `count`: how often each counts, null: once; `factor`: its
+  // weight, null: one.
+  void add_rows(const LossUnit& unit, double factor_unit, const double* each, i64 n,
+                const i32* count, const double* factor) {
+    is_finite &= are_finite(each, n);
+    if (!is_finite) return;
+    i64 sum = 0, weights = 0;
+    if (!count && !factor) {
+      for (i64 i = 0; i < n; ++i) sum += unit.whole(each[i]);
+      weights = n * std::llrint(1 / factor_unit);
+    } else {
+      for (i64 i = 0; i < n; ++i) {
+        const i64 times = count ? count[i] : 1;
+        const double each_factor = factor ? factor[i] : 1.0;
+        sum += unit.whole(each[i] * each_factor) * times;
+        weights += times * std::llrint(each_factor / factor_unit);
+      }
+    }
+    loss += sum;
+    weight += weights;
+  }
 };
 
 }  // namespace treewright::boost

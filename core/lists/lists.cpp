@@ -6,6 +6,7 @@
 
 #include "base/arrays.hpp"
 #include "base/binding.hpp"
+#include "base/memory.hpp"
 #include "base/module.hpp"
 #include "lists/cut_search.hpp"
 #include "lists/division.hpp"
@@ -302,6 +303,10 @@ void bind_lists(nb::module_& m) {
            "label"_a.noconvert(), "weight"_a.none(), "begin"_a, "offset"_a.noconvert(), "feature"_a,
            "bits"_a)
       .def("children", &Divider::children);
+  m.def("trim_heap", [] {
+    nb::gil_scoped_release release;
+    trim_heap();
+  });
   m.def("row_branches", &row_branches, "rows"_a.noconvert(), "bits"_a, "known"_a.none());
   m.def("divide_chunk", &divide_chunk, "branch"_a.noconvert(), "begin"_a, "offset"_a.noconvert(),
         "next"_a.noconvert());

@@ -13,6 +13,7 @@ from treewright.ensembles.boosting.losses import LOSSES
 from treewright.kernels.boosting import (
     MOST_COUNTED,
     MOST_ROWS,
+    MOST_TALL_ROWS,
     bin_maps,
     make_bins,
     make_booster,
@@ -240,6 +241,8 @@ def test_sums_of_the_most_rows_fit_into_their_bits() -> None:
         assert n << max(min(62 - bits, row_twin.MOST_BITS), row_twin.COARSE_BITS[0]) < 2**63
     more = MOST_ROWS + 1
     assert more * ((1 << row_twin.COARSE_BITS[1] + more.bit_length()) + 1) > 2**63
+    tall = MOST_TALL_ROWS.bit_length()  # a word each for gradients, hessians and rows
+    assert MOST_TALL_ROWS << max(62 - tall, *row_twin.COARSE_BITS) < 2**63
     assert split_weight(np.array([MOST_COUNTED - 1.0]))[0] is not None
     assert split_weight(np.array([float(MOST_COUNTED)]))[0] is None
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import math
 import os
+import subprocess
+import sys
+import weakref
 
 import numpy as np
 import pyarrow as pa
@@ -260,3 +263,46 @@ def test_streams_in_files_hold_what_was_written(tmp_path):
         stream.write(10, np.arange(4990, dtype=np.float32))
         stream.write(0, np.zeros(10, np.float32))
         assert stream.read(8, 13).tolist() == [0, 0, 0, 1, 2]
+
+
+PEAK = """
+import sys
+import treewright
+
+def held(name):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
+
+learner, few, many, temp, limit = sys.argv[1:]
+model = getattr(treewright, learner)(max_depth=6, memory_limit=int(limit), temp_dir=temp, n_jobs=2)
+model.fit(few, target="group")  # what is imported on the way does not count
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # the peak begins anew
+before = held("VmRSS")
+model.fit(many, target="group")
+print(held("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="measures as Linux does")
+@pytest.mark.parametrize("learner", ["SPRINTClassifier", "SLIQClassifier"])
+def test_a_process_keeps_to_its_memory_limit(learner, tmp_path):
+    data = make_agrawal(800_000, 2, noise=0.05, random_state=0)
+    table = data.data.append_column("group", [np.asarray(data.target)])
+    many, few = tmp_path / "many", tmp_path / "few"
+    for folder, n in ((many, len(table)), (few, 3000)):
+        folder.mkdir()
+        pq.write_table(table.slice(0, n), folder / "part.parquet", row_group_size=1 << 17)
+    limit = 60_000_000
+    assert len(table) * 9 * 13 > 1.5 * limit  # the lists exceed it
+    command = [sys.executable, "-c", PEAK, learner, few, many, tmp_path, str(limit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= limit
+
+
+def test_a_closed_stream_holds_no_memory():
+    with Workspace(10**9) as space:
+        stream = space.stream(np.int64, 1000)
+        array = weakref.ref(stream._array)
+        stream.close()
+        assert array() is None

@@ -219,9 +219,64 @@ def test_a_full_disk_is_refused(tmp_path, monkeypatch):
 def test_more_rows_than_sums_hold_are_refused(monkeypatch):
     from treewright.scale import _boosting
 
-    monkeypatch.setattr(_boosting, "MOST_ROWS", 200)
+    monkeypatch.setattr(_boosting, "MOST_TALL_ROWS", 200)
     with pytest.raises(DataError, match="at most 200 rows to learn from"):
         GradientBoostingClassifier().fit(mixed(300), target="two")
+
+
+def test_tall_sums_are_the_same_numbers(monkeypatch, saved):
+    """Where units are coarse they do not depend on the kind of sum, nor does the model."""
+    from treewright.scale import _boosting
+
+    model = GradientBoostingClassifier(n_estimators=4, random_state=0, early_stopping=False)
+    for target in ("two", "three"):
+        table = mixed(12_000).select(["a", "b", "c", "d", target])
+        expected = saved(model.fit(table, target=target))
+        with monkeypatch.context() as patch:
+            patch.setattr(_boosting, "MOST_ROWS", 1000)
+            assert saved(model.fit(table, target=target)) == expected
+
+
+@pytest.mark.parametrize("growth", ["leaf", "symmetric"])
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+def test_tall_sums_of_fine_units_are_close(loss, growth, monkeypatch):
+    from treewright.scale import _boosting
+
+    table = mixed(3000).select(["a", "b", "c", "d", "positive"])
+    model = GradientBoostingRegressor(loss=loss, n_estimators=4, random_state=0, growth=growth)
+    expected = model.fit(table, target="positive").predict(table.drop_columns(["positive"]))
+    monkeypatch.setattr(_boosting, "MOST_ROWS", 1000)
+    found = model.fit(table, target="positive").predict(table.drop_columns(["positive"]))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_rows_beyond_the_bound_of_packed_sums_are_counted(monkeypatch):
+    """Whole weights of 2³⁰ in all count as so many rows; as factors they give the same model."""
+    from treewright.kernels.boosting import MOST_ROWS
+    from treewright.scale import _boosting
+
+    weight = np.random.default_rng(0).integers(2**19, 2**20, 1500).astype(np.float64)
+    assert weight.sum() > 16 * MOST_ROWS
+    table = mixed(1500).select(["a", "b", "c", "d", "positive"])
+    X = table.drop_columns(["positive"])
+    seen = []
+    real = _boosting.make_planner
+
+    def spy(*args):
+        seen.append((args[-3], args[-1]))
+        return real(*args)
+
+    monkeypatch.setattr(_boosting, "make_planner", spy)
+    for loss in ("squared_error", "gamma"):
+        model = GradientBoostingRegressor(
+            loss=loss, n_estimators=5, random_state=0, min_samples_leaf=1, early_stopping=False
+        )
+        factors = model.fit(table, target="positive", sample_weight=weight).predict(X)
+        with monkeypatch.context() as patch:
+            patch.setattr(_boosting, "MOST_COUNTED", 2**40)
+            counts = model.fit(table, target="positive", sample_weight=weight).predict(X)
+        assert seen[-2:] == [(None, False), (int(weight.sum()), True)]
+        np.testing.assert_allclose(counts, factors, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -247,6 +302,21 @@ def test_what_blocks_cannot_do_is_refused(options, arguments, name, tmp_path):
 def test_arguments_of_blocks_need_a_target():
     with pytest.raises(ParameterError, match="memory_limit is for data that are read in blocks"):
         GradientBoostingRegressor().fit([[1.0], [2.0]], [1.0, 2.0], memory_limit="1GB")
+
+
+@pytest.mark.parametrize("learner", ["sprint", "sliq"])
+def test_the_command_line_grows_from_lists(learner, tmp_path, capsys):
+    from treewright.cli import main
+
+    write_parts(mixed(1000).select([*FEATURES, "two"]), tmp_path / "data", [300])
+    words = ["fit", str(tmp_path / "data"), "--target", "two", "--learner", learner]
+    with pytest.raises(SystemExit, match="0"):
+        main([*words, "--memory", "1MB", "--output", str(tmp_path / "m.tw")])
+    assert "1000 rows and 4 features, read in blocks" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="3"):
+        main([*words, "--memory", "1KB", "--output", str(tmp_path / "n.tw")])
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "n.tw").exists()
 
 
 def test_the_command_line_reads_in_blocks(tmp_path, capsys):

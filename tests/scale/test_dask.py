@@ -151,3 +151,101 @@ def test_cross_validation_and_comparison_run_on_the_cluster(client):
     assert said.splitlines()[-1] == words.splitlines()[-1]
     tasks = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)
     assert tasks > 0
+
+
+def left_behind():
+    """Threads and sockets of shares in this process."""
+    import threading
+
+    return [t.name for t in threading.enumerate() if t.name == "treewright-share"]
+
+
+def test_questions_go_over_sockets_that_end_with_the_fit(client, monkeypatch):
+    import time
+
+    import dask.dataframe as dd
+
+    from treewright.scale import _wire
+
+    frame = dd.from_pandas(mixed(2000).select([*FEATURES, "two"]).to_pandas(), npartitions=4)
+    lines = []
+    opened = _wire.Line.__init__
+
+    def count(line, *args):
+        opened(line, *args)
+        lines.append(line)
+
+    monkeypatch.setattr(_wire.Line, "__init__", count)
+    GradientBoostingClassifier(n_estimators=2).fit(frame, target="two", client=client)
+    assert len(lines) == 2
+    assert all(line._socket.fileno() == -1 for line in lines)
+    end = time.monotonic() + 10
+    while any(client.run(left_behind).values()) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(client.run(left_behind).values())
+
+
+def test_without_sockets_questions_go_by_way_of_dask(client, saved, monkeypatch):
+    import dask.dataframe as dd
+
+    from treewright.scale import _dask
+
+    def refuse(*args):
+        raise ConnectionRefusedError
+
+    table = mixed(2000).select([*FEATURES, "two"])
+    frame = dd.from_pandas(table.to_pandas(), npartitions=4)
+    model = GradientBoostingClassifier(n_estimators=2, random_state=1)
+    expected = saved(in_memory(model, table, "two"))
+    monkeypatch.setattr(_dask, "Line", refuse)
+    assert saved(model.fit(frame, target="two", client=client)) == expected
+
+
+def test_an_error_on_a_worker_is_raised_as_it_was(client, monkeypatch):
+    import dask.dataframe as dd
+
+    frame = dd.from_pandas(mixed(500).select([*FEATURES, "number"]).to_pandas(), npartitions=2)
+    call = BlockRun._all
+
+    def break_features(run, method, *args):
+        if method == "begin_tree":
+            args = (*args[:-2], np.array([99], np.int32), args[-1])
+        return call(run, method, *args)
+
+    monkeypatch.setattr(BlockRun, "_all", break_features)
+    with pytest.raises(ValueError, match=r"^A feature is out of range.$"):
+        GradientBoostingRegressor(n_estimators=1).fit(frame, target="number", client=client)
+
+
+def test_a_task_of_the_cluster_can_be_the_driver(client, saved):
+    table = mixed(1000).select([*FEATURES, "number"])
+
+    def fit(table):
+        import dask.dataframe as dd
+        from distributed import worker_client
+
+        with worker_client() as inside:
+            frame = dd.from_pandas(table.to_pandas(), npartitions=4)
+            model = GradientBoostingRegressor(n_estimators=3, random_state=1)
+            return model.fit(frame, target="number", client=inside)
+
+    options = {"n_estimators": 3, "random_state": 1}
+    expected = saved(in_memory(GradientBoostingRegressor(**options), table, "number"))
+    assert saved(client.submit(fit, table).result()) == expected
+
+
+def test_a_cluster_of_threads_gives_the_same_bytes(saved):
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    table = mixed(1000).select([*FEATURES, "number"])
+    options = {"n_estimators": 3, "random_state": 1}
+    expected = saved(in_memory(GradientBoostingRegressor(**options), table, "number"))
+    frame = dd.from_pandas(table.to_pandas(), npartitions=4)
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+    )
+    with cluster, Client(cluster, set_as_default=False) as threads:
+        model = GradientBoostingRegressor(**options).fit(frame, target="number", client=threads)
+        assert saved(model) == expected
+    assert not left_behind()

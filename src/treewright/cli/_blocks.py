@@ -10,8 +10,8 @@ from treewright.errors import ParameterError
 
 __all__ = ["fit_blocks", "is_blocks", "predict_blocks"]
 
-LEARNERS = ("gradient_boosting", "random_forest", "cart")
-"""Learners that go over blocks."""
+LEARNERS = ("gradient_boosting", "random_forest", "cart", "sliq", "sprint")
+"""Learners that go over blocks; the last two by lists, in a limit of their own."""
 
 
 def is_blocks(data: Path, memory: str | None) -> bool:
@@ -43,9 +43,13 @@ def fit_blocks(
     estimator = make(learner, _task(task, source, target), settings, **options)
     if "oob_score" in estimator.get_params():
         estimator.set_params(oob_score=False)  # rows left out are not judged in blocks
-    fit = _trees_fit if learner != "gradient_boosting" else _boosting_fit
-    fit(estimator, str(data), target, memory)
-    n_rows = estimator.block_run_["n_rows"]
+    if learner in LEARNERS[-2:]:
+        n_rows = source.n_rows
+        estimator.set_params(memory_limit=memory).fit(str(data), target=target)
+    else:
+        fit = _trees_fit if learner != "gradient_boosting" else _boosting_fit
+        fit(estimator, str(data), target, memory)
+        n_rows = estimator.block_run_["n_rows"]
     lines = [
         f"{type(estimator).__name__} of {target!r} on {n_rows} rows and "
         f"{estimator.n_features_in_} features, read in blocks",

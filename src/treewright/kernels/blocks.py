@@ -19,6 +19,7 @@ def make_planner(
     n_rows: int,
     n_counted: int | None,
     most_factor: float,
+    is_tall: bool = False,
 ) -> Planner:
     """A planner of trees on columns that become bins by ``maps``.
 
@@ -32,9 +33,11 @@ def make_planner(
         Rows to learn from, and how often they count together; None where each counts once.
     most_factor
         The largest weight of a row; 0 where all rows weigh the same.
+    is_tall
+        Whether sums take the room that more than ``MOST_ROWS`` rows need.
     """
     empty = [np.empty(0, np.float64 if m.codes is None else np.int32) for m in maps]
-    return Planner(make_bins(empty, maps), params, n_rows, n_counted, most_factor)
+    return Planner(make_bins(empty, maps), params, n_rows, n_counted, most_factor, is_tall)
 
 
 def make_share(fitting: Any) -> Share:
@@ -45,5 +48,6 @@ def make_share(fitting: Any) -> Share:
         fitting.width,
         fitting.n_learned if fitting.n_counted is None else fitting.n_counted,
         fitting.most_factor,
+        fitting.is_tall,
         fitting.n_threads,
     )

@@ -151,6 +151,8 @@ def _csc(matrix: Any) -> tuple[Any, Any, Any, int]:
 
 MOST_ROWS = 2**26 - 1
 """Rows up to which no sum of slopes overflows; ``Units`` in core/binned/slope_sums.hpp says why."""
+MOST_TALL_ROWS = 2**40 - 1
+"""The same for the tall sums that blocks take beyond."""
 MOST_COUNTED = 2**22
 """Sum of weights below which rows of whole weights count as often as they weigh."""
 

@@ -19,6 +19,7 @@ __all__ = [
     "make_search",
     "open_entries",
     "row_branches",
+    "trim_heap",
 ]
 
 _core = cast(Any, _compiled)
@@ -32,6 +33,7 @@ else:
 row_branches = _core.row_branches
 divide_chunk = _core.divide_chunk
 open_entries = _core.open_entries
+trim_heap = _core.trim_heap
 
 Ints = NDArray[np.int64]
 

@@ -29,7 +29,7 @@ from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import reported
 from treewright.estimator.training import drawn_seed, threads
 from treewright.kernels.blocks import make_planner
-from treewright.kernels.boosting import MOST_COUNTED, MOST_ROWS
+from treewright.kernels.boosting import MOST_COUNTED, MOST_ROWS, MOST_TALL_ROWS
 from treewright.scale._engine import Engine, firsts, make_engine, survey_features, weigh
 from treewright.scale._memory import make_budget
 from treewright.scale._rounds import BlockRun, Pool
@@ -220,7 +220,8 @@ def _prepare(
     }
     factors = _factors(estimator, found)
     n_counted, most_factor = _weight_sizes(weighs, look, factors)
-    planner = make_planner(maps, params, rows.n_learned, n_counted, most_factor)
+    is_tall = (n_counted or rows.n_learned) > MOST_ROWS
+    planner = make_planner(maps, params, rows.n_learned, n_counted, most_factor, is_tall)
     fitting = Fitting(
         reading,
         schema,
@@ -236,6 +237,7 @@ def _prepare(
         planner.sum_bytes(),
         rows.n_learned,
         n_counted,
+        is_tall,
         n_threads,
         budget.resident,
         None if temp_dir is None else str(temp_dir),
@@ -317,10 +319,10 @@ def _set_aside(
             for each, first in zip(placed, firsts(learned), strict=True)
         ]
     rows = _Rows(placed, counts, aside, judged)
-    if rows.n_learned > MOST_ROWS:
+    if rows.n_learned > MOST_TALL_ROWS:
         raise DataError(
-            f"Blocks must have at most {MOST_ROWS} rows to learn from, beyond which sums of 64 "
-            f"bits may overflow, got {rows.n_learned}; learn from some of the files."
+            f"Blocks must have at most {MOST_TALL_ROWS} rows to learn from, beyond which sums of "
+            f"64 bits may overflow, got {rows.n_learned}; learn from some of the files."
         )
     return rows
 

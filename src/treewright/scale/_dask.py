@@ -1,13 +1,16 @@
 """Fits on a cluster of dask.distributed: blocks stay on workers, histograms and splits travel.
 
 Partitions of a Dask data frame are computed once and stay where they are; files are read by the
-workers themselves. A worker holds one share of the blocks as an actor, which the driver asks
-directly. When a worker is lost, its pieces are binned again by the others, the trees grown so far
-are added to their scores, and the round is done again: the model is the same.
+workers themselves. A worker holds one share of the blocks as an actor, which the driver asks over
+a socket (``_wire.py``), or by way of Dask where there is none. When a worker is lost, its pieces
+are binned again by the others, the trees grown so far are added to their scores, and the round is
+done again: the model is the same.
 """
 
 from __future__ import annotations
 
+import secrets
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +23,7 @@ from treewright.data.sources.memory import FramePiece
 from treewright.errors import DataError, ParameterError
 from treewright.scale._rounds import LostShareError
 from treewright.scale._share import Placed
+from treewright.scale._wire import TOKEN_BYTES, AnswerError, Answers, Line
 
 __all__ = ["DaskEngine", "DaskPool", "predict_lazily"]
 
@@ -54,16 +58,27 @@ class WorkerShare:
     def __init__(self, fitting: Any, placed: Sequence[Placed], *datas: Any) -> None:
         pairs = zip(placed, datas, strict=True)
         self.share = fitting.make([replace(p, piece=_given(d, p.piece)) for p, d in pairs])
+        self.answers: Answers | None = None
+        self.lock = threading.Lock()
 
     def ask(self, method: str, *args: Any) -> Any:
-        """What the share answers."""
-        return getattr(self.share, method)(*args)
+        """What the share answers; a question that nobody awaits any more is finished first."""
+        with self.lock:
+            return getattr(self.share, method)(*args)
 
-    def address(self) -> str:
-        """Where the share is."""
-        from distributed import get_worker
+    def listen(self, address: str, token: bytes) -> tuple[str, int] | None:
+        """Where a driver with this token may ask; None where there is no socket to be had."""
+        try:
+            self.answers = Answers(self.ask, address, token)
+        except OSError:
+            return None
+        return self.answers.place
 
-        return str(get_worker().address)
+    def fail(self) -> None:
+        """Raise what kept the share from answering on its socket."""
+        assert self.answers is not None
+        assert self.answers.error is not None
+        raise self.answers.error
 
 
 class DaskEngine:
@@ -155,6 +170,43 @@ def _check_workers(client: Any) -> None:
             )
 
 
+@dataclass(eq=False)
+class Asked:
+    """A share on a worker, and the ways to it.
+
+    ``future`` keeps the actor alive. ``line`` is None where questions go by way of Dask.
+    """
+
+    worker: str
+    pieces: list[Placed]
+    future: Any
+    actor: Any
+    line: Line | None = None
+
+    def ask(self, method: str, args: tuple[Any, ...]) -> Any:
+        """Send a question; what ``answer`` needs, and the bytes of the question."""
+        if self.line is None:
+            return self.actor.ask(method, *args), _size(args)
+        return None, self.line.ask(method, args)
+
+    def answer(self, asked: Any) -> tuple[Any, int]:
+        """The answer to the last question, and its bytes."""
+        if self.line is None:
+            answer = asked.result()
+            return answer, _size(answer)
+        try:
+            return self.line.answer()
+        except AnswerError:
+            self.actor.fail().result()
+            raise
+
+    def close(self) -> None:
+        """End the line."""
+        if self.line is not None:
+            self.line.close()
+            self.line = None
+
+
 class DaskPool:
     """Shares on workers."""
 
@@ -163,7 +215,7 @@ class DaskPool:
     def __init__(self, client: Any, fitting: Any, placed: Sequence[Placed]) -> None:
         self.client, self.fitting = client, fitting
         self.n_bytes = 0
-        self.shares: list[tuple[str, list[Placed], Any, Any]] = []
+        self.shares: list[Asked] = []
         self._make(placed)
 
     def _workers(self) -> list[str]:
@@ -171,6 +223,23 @@ class DaskPool:
 
     def _make(self, placed: Sequence[Placed]) -> None:
         """Shares of these pieces, each where most of its data are, none much larger than others."""
+        made = []
+        for worker, pieces in self._groups(placed).items():
+            datas = [_split(p.piece)[0] for p in pieces]
+            elsewhere: Any = None
+            plain = [
+                replace(p, piece=elsewhere) if isinstance(p.piece, Partition) else p for p in pieces
+            ]
+            future = self.client.submit(
+                WorkerShare, self.fitting, plain, *datas, actor=True, workers=[worker], pure=False
+            )
+            made.append((worker, pieces, future))
+        new = [Asked(worker, pieces, f, f.result()) for worker, pieces, f in made]
+        _connect(new)
+        self.shares += new
+
+    def _groups(self, placed: Sequence[Placed]) -> dict[str, list[Placed]]:
+        """The pieces of each worker that gets some."""
         workers = self._workers()
         if not workers:
             raise DataError("The cluster must have workers, but all are gone; start some.")
@@ -185,31 +254,18 @@ class DaskPool:
             worker = min(own or workers, key=lambda w: rows[w])
             groups[worker].append(each)
             rows[worker] += each.piece.n_rows
-        made = []
-        for worker, pieces in groups.items():
-            if not pieces:
-                continue
-            datas = [_split(p.piece)[0] for p in pieces]
-            elsewhere: Any = None
-            plain = [
-                replace(p, piece=elsewhere) if isinstance(p.piece, Partition) else p for p in pieces
-            ]
-            future = self.client.submit(
-                WorkerShare, self.fitting, plain, *datas, actor=True, workers=[worker], pure=False
-            )
-            made.append((worker, pieces, future))
-        self.shares += [(worker, pieces, f, f.result()) for worker, pieces, f in made]
+        return {worker: pieces for worker, pieces in groups.items() if pieces}
 
     def call(self, method: str, *args: Any) -> list[Any]:
         """What each share answers."""
         try:
-            asked = [actor.ask(method, *args) for _, _, _, actor in self.shares]
-            answers = [each.result() for each in asked]
+            asked = [share.ask(method, args) for share in self.shares]
+            answers = [share.answer(a) for share, (a, _) in zip(self.shares, asked, strict=True)]
         except (OSError, ValueError, RuntimeError) as error:
             self._replace_lost(error)
             raise LostShareError from error
-        self.n_bytes += len(self.shares) * _size(args) + _size(answers)
-        return answers
+        self.n_bytes += sum(n for _, n in asked) + sum(n for _, n in answers)
+        return [answer for answer, _ in answers]
 
     def _replace_lost(self, error: Exception) -> None:
         """Make the shares of workers that are gone anew; any other error is no loss."""
@@ -221,16 +277,38 @@ class DaskPool:
             lost = self._lost()
         if not lost:
             raise error
+        for share in self.shares:  # some lines hold answers to the question that failed
+            share.close()
         self.shares = [share for share in self.shares if share not in lost]
-        self._make([piece for share in lost for piece in share[1]])
+        _connect(self.shares)
+        self._make([piece for share in lost for piece in share.pieces])
 
-    def _lost(self) -> list[tuple[str, list[Placed], Any, Any]]:
+    def _lost(self) -> list[Asked]:
         alive = set(self._workers())
-        return [share for share in self.shares if share[0] not in alive]
+        return [share for share in self.shares if share.worker not in alive]
 
     def close(self) -> None:
         """Let the shares go."""
+        for share in self.shares:
+            share.close()
         self.shares = []
+
+
+def _connect(shares: Sequence[Asked]) -> None:
+    """Sockets to shares on workers that Dask itself reaches by plain sockets.
+
+    Where one of them cannot be reached, it and those behind it are asked by way of Dask: a wall
+    between driver and workers is one for all of them. So are encrypted clusters, which a plain
+    socket would lay open.
+    """
+    shares = [share for share in shares if share.worker.startswith("tcp://")]
+    token = secrets.token_bytes(TOKEN_BYTES)
+    places = [share.actor.listen(share.worker, token) for share in shares]
+    for share, place in zip(shares, [each.result() for each in places], strict=True):
+        try:
+            share.line = None if place is None else Line(tuple(place), token)
+        except (OSError, EOFError):
+            return
 
 
 def _size(value: Any) -> int:

@@ -76,7 +76,7 @@ def make_budget(
 
 
 def _shown(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:.0f} MB"
+    return f"{n_bytes / 1e6:.{0 if n_bytes > 10e6 else 1}f} MB"
 
 
 def _held() -> int:

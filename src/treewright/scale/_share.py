@@ -61,6 +61,8 @@ class Fitting:
         The largest weight that is no count; 0 where there are none.
     n_learned, n_counted
         Rows to learn from, in all shares, and how often they count; None for once each.
+    is_tall
+        Whether they are more than the usual sums can count.
     """
 
     reading: Reading
@@ -77,6 +79,7 @@ class Fitting:
     sum_bytes: int
     n_learned: int
     n_counted: int | None
+    is_tall: bool
     n_threads: int
     resident: int
     temp_dir: str | None = None

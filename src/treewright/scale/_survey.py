@@ -586,6 +586,10 @@ def bin_maps_of(parts: FeatureParts, max_bins: int) -> list[BinMap]:
             continue
         if part.distinct is not None:
             values, counts = part.distinct, np.ones(len(part.distinct))
+        elif part.drawn_weight is None:
+            assert part.drawn is not None
+            values, n_each = np.unique(part.drawn, return_counts=True)
+            counts = n_each.astype(np.float64)
         else:
             assert part.drawn is not None
             values, at = np.unique(part.drawn, return_inverse=True)

@@ -39,13 +39,18 @@ class ParquetPiece:
         types = _chosen(self.types, columns)
         in_file = [name for name in types.names if name not in dict(self.folders)]
         try:
-            with pq.ParquetFile(self.path, memory_map=False, buffer_size=1 << 18) as file:
+            # without pre_buffer=False all row groups are read before the first block is there
+            with pq.ParquetFile(
+                self.path, memory_map=False, buffer_size=1 << 18, pre_buffer=False
+            ) as file:
                 for batch in file.iter_batches(
                     most, row_groups=list(self.groups), columns=in_file, use_threads=False
                 ):
                     yield _completed(pa.Table.from_batches([batch]), self.folders, types)
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(Path(self.path), error) from None
+        finally:
+            pa.default_memory_pool().release_unused()
 
 
 @dataclass(frozen=True, eq=False)

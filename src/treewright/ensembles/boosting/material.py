@@ -97,7 +97,7 @@ def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Materia
     if table.n_rows > MOST_ROWS:
         raise DataError(
             f"X must have at most {MOST_ROWS} rows, beyond which sums of 64 bits may overflow, got "
-            f"{table.n_rows}; learn from some of them."
+            f"{table.n_rows}; fit on blocks, which sum otherwise (target=), or on some of them."
         )
     rows = None if training.kept is None else np.flatnonzero(training.kept)
     count, factor = split_weight(training.sample_weight)

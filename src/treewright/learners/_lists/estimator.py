@@ -281,4 +281,5 @@ class ColumnWriter:
             else:
                 item = AttributeList(f, 0, *sort_list(space, stream))
             made.append(finish(item))
+            space.trim()
         return made

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "FileSource", "TableSource", "check_target"]
 
-BLOCK_ROWS = 1 << 16
+BLOCK_ROWS = 1 << 14
 MOST_CATEGORIES = 1 << 20
 
 

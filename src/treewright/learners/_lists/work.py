@@ -42,6 +42,7 @@ class Work:
         if self._space.n_threads == 1 or len(lists) == 1 or lists[0].value.n < self._space.chunk:
             for item in lists:
                 yield item, work(item)
+            self._space.trim()
             return
         with ThreadPoolExecutor(min(self._space.n_threads, len(lists))) as pool:
             try:
@@ -50,6 +51,7 @@ class Work:
                 self._stopped.set()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
+        self._space.trim()
 
 
 def slot_groups(
