@@ -42,9 +42,7 @@ def credit(n: int, **kinds: object) -> Tree:
 
 def long_names() -> Tree:
     data = tw.datasets.load_german_credit()
-    X = data.data.to_pandas().rename(
-        columns=lambda c: f"a name nobody cut before: {c}"
-    )
+    X = data.data.to_pandas().rename(columns=lambda c: f"a name nobody cut before: {c}")
     y = pd.Series(list(data.target)).map(lambda c: f"the customer is a {c} risk for the bank")
     return tw.CARTClassifier(max_leaf_nodes=8).fit(X, y).tree_
 
