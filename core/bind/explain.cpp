@@ -63,14 +63,14 @@ void turn(const Input& input, const std::vector<i32>& used, i64 start, i64 count
 class TreeExplainer {
  public:
   // trees: (arrays of a tree, values by node, first output, bounds of soft thresholds or None).
-  TreeExplainer(const Vector<i32>& categories, const nb::list& trees, i64 n_outputs)
+  TreeExplainer(const Vector<i32>& categories, const nb::list& trees, i64 n_outputs, int n_threads)
       : n_categories(view(categories).begin(), view(categories).end()), n_outputs_(n_outputs) {
+    lay_out(trees, n_threads);
     std::vector<u8> is_used(n_categories.size(), 0);
     i32 most = 1;
-    for (nb::handle item : trees) {
-      add_tree(nb::cast<nb::tuple>(item));
-      for (const i32 f : trees_.back()->router.used) is_used[f] = 1;
-      most = std::max(most, std::max(trees_.back()->n_distinct, 1));
+    for (const auto& tree : trees_) {
+      for (const i32 f : tree->router.used) is_used[f] = 1;
+      most = std::max(most, tree->n_distinct);
     }
     for (std::size_t f = 0; f < is_used.size(); ++f) {
       if (is_used[f]) used.push_back(static_cast<i32>(f));
@@ -143,7 +143,25 @@ class TreeExplainer {
     }
   };
 
-  void add_tree(const nb::tuple& item) {
+  struct Given {
+    predict::TreeArrays arrays;
+    Soft soft;
+    const double* values;
+    i32 width, column;
+  };
+
+  void lay_out(const nb::list& trees, int n_threads) {
+    std::vector<Given> given;
+    for (nb::handle item : trees) given.push_back(read_tree(nb::cast<nb::tuple>(item)));
+    trees_.resize(given.size());
+    nb::gil_scoped_release release;
+    parallel_for(static_cast<i64>(given.size()), n_threads, [&](i64 i, int) {
+      const Given& of = given[i];
+      trees_[i] = std::make_unique<ShapTree>(of.arrays, of.soft, of.values, of.width, of.column);
+    });
+  }
+
+  Given read_tree(const nb::tuple& item) {
     if (item.size() != 4) throw nb::type_error("A tree must be a tuple of 4 entries.");
     const auto a = nb::cast<nb::tuple>(item[0]);
     if (a.size() != 7) throw nb::type_error("The arrays of a tree must be a tuple of 7 entries.");
@@ -173,8 +191,7 @@ class TreeExplainer {
         if (bound.size() != n_nodes) refuse("Bounds must have one entry for each node.");
       }
     }
-    trees_.push_back(std::make_unique<ShapTree>(arrays, soft, view(values).data(),
-                                                static_cast<i32>(width), static_cast<i32>(column)));
+    return {arrays, soft, view(values).data(), static_cast<i32>(width), static_cast<i32>(column)};
   }
 
   void gather(const Input& input, i64 start, i64 count, double* to, i64 step) const {
@@ -236,26 +253,24 @@ class TreeExplainer {
     }
     const HybridSums to{results.values.data(), results.has_pairs ? results.pairs.data() : nullptr,
                         n_features, n_outputs_};
-    constexpr i64 kRows = 32;
-    const i64 n_pieces = (input.n_rows + kRows - 1) / kRows;
+    const i64 size = std::min(RowSet::kMost, (input.n_rows + n_threads - 1) / n_threads);
+    const i64 n_pieces = size ? (input.n_rows + size - 1) / size : 0;
     std::vector<std::unique_ptr<double[]>> scratch(n_threads);
     Team team;
     for (std::size_t t = 0; t < trees_.size(); ++t) {
       const Background known(*trees_[t], {background.data(), n_others, n_others}, *shares_,
                              input.n_rows, n_threads, [&] { watch(); });
-      parallel_for(
-          n_pieces, n_threads,
-          [&](i64 number, int thread) {
-            auto& own = scratch[thread];
-            if (!own) own.reset(new double[n_features * kRows]);
-            const i64 start = number * kRows, count = std::min(kRows, input.n_rows - start);
-            gather(input, start, count, own.get(), kRows);
-            for (i64 i = 0; i < count && !watch.is_over(); ++i) {
-              known.add({own.get() + i, kRows}, start + i, to);
-              if (thread == 0) watch();
-            }
-          },
-          [] {});
+      auto body = [&](i64 number, int thread) {
+        auto& own = scratch[thread];
+        if (!own) own.reset(new double[n_features * size]);
+        const i64 start = number * size, count = std::min(size, input.n_rows - start);
+        gather(input, start, count, own.get(), size);
+        known.add({own.get(), size, count}, start, to, [&] {
+          if (thread == 0) watch();
+          return watch.is_over();
+        });
+      };
+      parallel_for(n_pieces, n_threads, body, [] {});
       watch.tell(static_cast<double>(t + 1) / static_cast<double>(trees_.size()));
     }
   }
@@ -271,8 +286,9 @@ class TreeExplainer {
 
 void bind_explain(nb::module_& m) {
   nb::class_<TreeExplainer>(m, "TreeExplainer")
-      .def(nb::init<const Vector<i32>&, const nb::list&, i64>(),
-           nb::arg("n_categories").noconvert(), nb::arg("trees"), nb::arg("n_outputs"))
+      .def(nb::init<const Vector<i32>&, const nb::list&, i64, int>(),
+           nb::arg("n_categories").noconvert(), nb::arg("trees"), nb::arg("n_outputs"),
+           nb::arg("n_threads") = 1)
       .def("path_dependent", &TreeExplainer::path_dependent, nb::arg("rows"), nb::arg("pairs"),
            nb::arg("n_threads"), nb::arg("progress").none())
       .def("interventional", &TreeExplainer::interventional, nb::arg("rows"), nb::arg("background"),

@@ -6,9 +6,10 @@
 // (p - 1)! n! / (p + n)! times what the leaf says, and that of the latter -p! (n - 1)! / (p + n)!.
 //
 // Where every test reads one feature, what a leaf asks for are two sets of bits over the features
-// of its path: those that the row satisfies and those that the background row does. Of a leaf with
-// few features the values are tabled by the former, so that the number of background rows does not
-// matter; otherwise the walk is shared by all background rows that still can come along.
+// of its path: those that the row satisfies and those that the background row does. Where leaves
+// have few features the values are tabled by the former, so that the number of background rows does
+// not matter; otherwise sets of rows walk together (`group_walk.hpp`). Other tests are followed
+// pair by pair (`pair_walk.hpp`).
 //
 // Reference: Lundberg and others (2020), From local explanations to global understanding.
 #pragma once
@@ -16,49 +17,11 @@
 #include <vector>
 
 #include "base/callable.hpp"
+#include "explain/group_walk.hpp"
 #include "explain/shap_tree.hpp"
+#include "explain/shares.hpp"
 
 namespace treewright::explain {
-
-// (p - 1)! n! / (p + n)! and p! (n - 1)! / (p + n)!, and the same of pairs.
-class Shares {
- public:
-  explicit Shares(i32 most) : size_(most + 2), table_((most + 2) * (most + 2)) {
-    // the integral of t^a (1 - t)^b
-    for (i32 a = 0; a < size_; ++a) {
-      table_[a * size_] = 1.0 / (a + 1);
-      for (i32 b = 1; b < size_; ++b) table_[a * size_ + b] = integral(a, b - 1) * b / (a + b + 1);
-    }
-  }
-  double of_row(i32 p, i32 n) const { return integral(p - 1, n); }
-  double of_background(i32 p, i32 n) const { return -integral(p, n - 1); }
-  double both_row(i32 p, i32 n) const { return integral(p - 2, n); }
-  double mixed(i32 p, i32 n) const { return -integral(p - 1, n - 1); }
-  double both_background(i32 p, i32 n) const { return integral(p, n - 2); }
-
- private:
-  double integral(i32 a, i32 b) const { return table_[a * size_ + b]; }
-  i32 size_;
-  std::vector<double> table_;
-};
-
-// Rows as doubles, NaN at gaps: value of feature f of row i at f * step + i.
-struct Rows {
-  const double* data;
-  i64 step, count;
-};
-
-struct HybridRow {
-  const double* data;
-  i64 step;
-  double operator[](u32 f) const { return data[f * step]; }
-};
-
-// Sums by row: (row * n_features + feature) * n_outputs + output; pairs as in PathSums.
-struct HybridSums {
-  double *values, *pairs;
-  i64 n_features, n_outputs;
-};
 
 // What a tree knows of the background before rows come.
 class Background {
@@ -67,8 +30,9 @@ class Background {
   Background(const ShapTree& tree, const Rows& background, const Shares& shares, i64 n_rows,
              int n_threads, Callable<void()> poll);
 
-  // Adds the values of one row. Thread-safe.
-  void add(HybridRow row, i64 number, const HybridSums& sums) const;
+  // Adds the values of at most RowSet::kMost rows, of which `first` is the first; ends early if
+  // `is_over` says so, which is asked now and then. Thread-safe.
+  void add(const Rows& rows, i64 first, const HybridSums& sums, Callable<bool()> is_over) const;
 
  private:
   struct Leaf {
@@ -77,13 +41,15 @@ class Background {
     std::vector<double> table;  // by the row's mask and place
   };
 
-  bool walk_background();
+  i64 n_sets() const { return (background_.count + RowSet::kMost - 1) / RowSet::kMost; }
+  bool is_simple(HybridRow row) const;
+  bool tables_pay(i64 n_rows) const;
+  void mask_background();
   void make_table(Leaf& leaf) const;
-  bool is_simple(HybridRow row, std::vector<i32>& branch) const;
-  void add_tabled(const std::vector<i32>& branch, double* to, const HybridSums& sums) const;
-  void add_walked(const std::vector<i32>& branch, double* to, const HybridSums& sums) const;
-  void add_leaf(const Leaf& leaf, const Edge& edge, u64 mask, const u64* alive, double* to,
-                const HybridSums& sums) const;
+  void add_tabled(HybridRow row, double* to, const HybridSums& sums) const;
+  void add_in_groups(const Rows& rows, RowSet simple, double* to, const HybridSums& sums,
+                     Callable<bool()> is_over) const;
+  void add_in_pairs(HybridRow row, i64 number, const HybridSums& sums) const;
 
   const ShapTree& tree_;
   const Rows background_;
@@ -91,8 +57,7 @@ class Background {
   bool is_simple_ = false, is_tabled_ = false;
   std::vector<i32> leaf_of_;  // by edge
   std::vector<Leaf> leaves_;
-  i64 n_words_ = 0;
-  std::vector<u64> satisfied_;  // by edge: background rows that satisfy its feature up to here
+  std::vector<RowSet> takes_;  // by set of background rows and node, see note_takes
 };
 
 }  // namespace treewright::explain

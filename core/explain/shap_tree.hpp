@@ -64,7 +64,8 @@ class ShapTree {
         column(column),
         expected(width, 0.0),
         soft_(soft),
-        gap_(arrays.gap) {
+        gap_(arrays.gap),
+        n_children_(arrays.n_children) {
     lay_out(arrays);
   }
 
@@ -110,6 +111,13 @@ class ShapTree {
   // Whether a row may take several branches, or end above a leaf.
   bool may_divide() const { return may_divide_; }
 
+  // Whether every row takes one branch of every test, by the tested feature alone.
+  bool is_always_simple() const {
+    return !has_linear && !has_surrogates && !may_divide_ && !may_stop_;
+  }
+
+  i32 n_branches(i32 node) const { return n_children_[node]; }
+
   bool is_leaf(i32 node) const { return static_cast<i32>(router.nodes[node].child) == node; }
 
   // The feature of a test that reads one, -1 of a linear one.
@@ -128,6 +136,7 @@ class ShapTree {
     };
     std::vector<Waiting> stack{{0, 0, 0, 1.0}};
     std::vector<i32> last(arrays.n_categories.size(), 0);  // depth of the last edge by feature
+    edges.reserve(arrays.first_child.size());
     std::vector<Edge> path;
     std::vector<double> chance{1.0};
     i32 n_distinct = 0;
@@ -197,11 +206,13 @@ class ShapTree {
     has_linear |= special.test.kind == predict::Test::linear;
     has_surrogates |= special.surrogate_begin < special.surrogate_end;
     may_divide_ |= special.gap == gap_fraction;
+    may_stop_ |= special.gap == gap_stop;
   }
 
   Soft soft_;
-  std::span<const i32> gap_;
+  std::span<const i32> gap_, n_children_;
   bool may_divide_ = !soft_.lower.empty();
+  bool may_stop_ = false;
 };
 
 }  // namespace treewright::explain

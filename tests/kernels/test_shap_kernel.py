@@ -114,6 +114,20 @@ def test_threads_and_pieces_do_not_change_a_value():
         assert_allclose(alone, one[100:103], atol=1e-13)
 
 
+@pytest.mark.parametrize("gaps", [{"branch"}, {"branch", "fraction"}])
+def test_rows_that_walk_together_get_what_each_gets_alone(gaps):
+    rng = np.random.default_rng(8)
+    total = make_sum(rng, {"break", "breaks", "codes"}, gaps, 40)
+    rows, others = draw_rows(rng, 12), draw_rows(rng, 300)  # three sets of background rows
+    together = raw_values(total, rows, others)[0]  # type: ignore[arg-type]
+    in_pairs = raw_values(total, rows, others, pairs=True)[0]  # type: ignore[arg-type]
+    assert_allclose(together, in_pairs, atol=1e-12)
+    for i in range(12):
+        row = Rows(tuple(c[i : i + 1] for c in rows.columns))
+        alone = raw_values(total, row, others, n_threads=2)[0]  # type: ignore[arg-type]
+        np.testing.assert_array_equal(alone[0], together[i])
+
+
 def test_a_path_of_a_hundred_features_adds_up():
     n = 100
     features = tuple(Feature(f"x{i}", "continuous") for i in range(n))

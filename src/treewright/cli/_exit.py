@@ -92,7 +92,8 @@ def _sentence(error: Exception) -> str:
         return str(error)
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "treewright"
-    return f"{str(format_message()).rstrip('.')}. Try '{where} --help'."
+    said = str(format_message()).rstrip(".")
+    return f"{said}{'' if said.endswith('?') else '.'} Try '{where} --help'."
 
 
 def _say(sentence: str, code: int) -> int:

@@ -26,7 +26,7 @@ def run(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File; stdout by default.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File; stdout by default.")
     ] = None,
     dialect: Annotated[
         str | None, typer.Option(metavar="NAME", help="duckdb, postgresql or sqlite (sql).")

@@ -22,6 +22,13 @@ BAR = 20
 _COLOURS = (36, 33, 35, 32, 34, 31)
 
 
+READABLE = 30
+BY_HEART = (
+    "This tree knows its rows by heart; --set ccp_alpha=cv prunes it by cross-validation to one "
+    "that can be read and is often better."
+)
+
+
 @dataclass(frozen=True)
 class FitReport:
     """A fitted estimator beside what it was fitted to."""
@@ -56,7 +63,10 @@ def show_report(report: FitReport, as_json: bool, quiet: bool, to_stdout: bool) 
     if tree:
         print(f"\n{tree}", file=where)
     if not to_stdout:
-        print(f"\nModel: {report.path}\n{_next(report)}", file=where)
+        print(f"\nModel: {report.path}", file=where)
+        if _knows_by_heart(report.estimator, found):
+            print(BY_HEART, file=where)
+        print(_next(report), file=where)
 
 
 def _figures(report: FitReport) -> dict[str, Any]:
@@ -182,6 +192,14 @@ def _short_tree(estimator: Any) -> str:
     if len(lines) <= TREE_LINES:
         return "\n".join(lines)
     return "\n".join([*lines[:TREE_LINES], f"… {len(lines) - TREE_LINES} more lines"])
+
+
+def _knows_by_heart(estimator: Any, found: dict[str, Any]) -> bool:
+    """Whether an unpruned tree is far better on its own rows than on others."""
+    if found["error"] is None or getattr(estimator, "ccp_alpha", None) != 0:
+        return False
+    is_large = hasattr(estimator, "tree_") and estimator.tree_.n_leaves > READABLE
+    return bool(is_large and found["training_error"] < found["error"] / 2)
 
 
 def _next(report: FitReport) -> str:

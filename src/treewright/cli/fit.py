@@ -81,7 +81,12 @@ def run(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The model; by default DATA's name with .tw, here."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The model; by default DATA's name with .tw, here.",
+        ),
     ] = None,
     folds: Annotated[
         int, typer.Option(metavar="NUMBER", min=0, help="To judge the model by; 0 for not at all.")

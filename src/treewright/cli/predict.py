@@ -26,6 +26,8 @@ def run(
     output: Annotated[
         Path | None,
         typer.Option(
+            "--output",
+            "-o",
             metavar="FILE",
             help="CSV file; stdout by default. For a folder of data, a folder of Parquet files.",
         ),

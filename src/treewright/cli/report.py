@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +29,8 @@ from treewright.errors import DataError
 
 __all__ = ["run", "write"]
 
+MOST_NOTES = 3
+"""Columns with many gaps that are named."""
 PAGE_START = '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
 
 
@@ -147,10 +150,20 @@ def write(found: Any, path: Path) -> None:
     from treewright.cli._files import write_text
 
     write_text(found.to_html(), path)
-    for suspect in found.data.suspects:
-        print(f"Note: {suspect.column!r} {suspect.words}")
+    for words in notes(found.data.suspects):
+        print(f"Note: {words}")
     print(found.sentence)
     print(f"Report: {path}")
+
+
+def notes(suspects: Sequence[Any]) -> list[str]:
+    """What to be careful with, of many columns with the same trouble in one line."""
+    gappy = [s for s in suspects if s.words.startswith("is a gap in ")]
+    if len(gappy) <= MOST_NOTES:
+        return [f"{s.column!r} {s.words}" for s in suspects]
+    said = [f"{s.column!r} {s.words}" for s in suspects if s not in gappy]
+    named = ", ".join(repr(s.column) for s in gappy[:MOST_NOTES])
+    return [*said, f"{len(gappy)} columns are gaps in more than half of the rows: {named}, …"]
 
 
 def _kinds(features: Any, categorical: str | None, ordinal: list[str]) -> dict[str, Any]:

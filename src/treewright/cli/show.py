@@ -41,7 +41,7 @@ def run(
         bool, typer.Option("--pruning", help="What was cut and why, instead of the tree.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File; stdout by default.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File; stdout by default.")
     ] = None,
     force: Force = False,
 ) -> None:

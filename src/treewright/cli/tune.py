@@ -73,7 +73,8 @@ def run(
     seed: Seed = 0,
     jobs: Jobs = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the model fitted to all rows.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save the model fitted to all rows."),
     ] = None,
     force: Force = False,
     picture: Picture = None,

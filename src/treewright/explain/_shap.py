@@ -120,7 +120,7 @@ def raw_values(
     if background is not None:
         total.check(background)
     least, is_whole = _without_last(total)
-    compiled = explainer(least)
+    compiled = explainer(least, n_threads)
     rows = _rows(table)
     try:
         if background is None:
@@ -144,13 +144,13 @@ def raw_values(
     return found, base, both
 
 
-def explainer(total: Additive) -> TreeExplainer:
+def explainer(total: Additive, n_threads: int = 1) -> TreeExplainer:
     """The compiled form of a sum of trees."""
     trees = [
         (core_arrays(p.tree), np.ascontiguousarray(p.values, np.float64), p.column, p.bounds)
         for p in total.parts
     ]
-    return TreeExplainer(category_counts(total.schema), trees, total.n_outputs)
+    return TreeExplainer(category_counts(total.schema), trees, total.n_outputs, n_threads)
 
 
 def _without_last(total: Additive) -> tuple[Additive, bool]:

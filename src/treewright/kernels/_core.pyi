@@ -429,7 +429,11 @@ class RuleMatcher:
 
 class TreeExplainer:
     def __init__(
-        self, n_categories: NDArray[np.int32], trees: list[Any], n_outputs: int
+        self,
+        n_categories: NDArray[np.int32],
+        trees: list[Any],
+        n_outputs: int,
+        n_threads: int = 1,
     ) -> None: ...
     @property
     def expected(self) -> NDArray[np.float64]: ...

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from treewright.explain._trace import Candidate
 from treewright.reporting._book import rounded, shown
 from treewright.tree.node_tests import format_p
 from treewright.tree.tree import Tree
@@ -33,15 +34,25 @@ def node_candidates(model: Any, tree: Tree, X: Any, y: Any) -> dict[int, Any] | 
         if cells > MOST_CELLS and found:
             break
         candidates = [c for c in model.trace(node, X, y).candidates if not math.isnan(c.gain)]
-        candidates.sort(key=lambda c: (-c.gain, names[c.feature]))
+        # the figure that the learner chose by: gains of splits into very many branches mislead
+        by_ratio = any(c.is_chosen and not math.isnan(c.gain_ratio) for c in candidates)
+        score = {c.feature: c.gain_ratio if by_ratio else c.gain for c in candidates}
+        candidates = [c for c in candidates if not math.isnan(score[c.feature])]
+        candidates.sort(key=lambda c: (-score[c.feature], names[c.feature]))
         found[node] = {
-            "score": "gain",
+            "score": "gain ratio" if by_ratio else "gain",
             "rows": [
-                [names[c.feature], shown(c.test), rounded(c.gain, 3)]
+                [names[c.feature], _test_words(c), rounded(score[c.feature], 3)]
                 for c in candidates[:MOST_SHOWN]
             ],
         }
     return found
+
+
+def _test_words(candidate: Candidate) -> str:
+    """The test of the first branch; of a split into several how many there are."""
+    n = len(candidate.branches)
+    return shown(candidate.test if n < 3 else f"{candidate.feature} ({n} branches)")
 
 
 def tested_candidates(tree: Tree) -> dict[int, Any] | None:

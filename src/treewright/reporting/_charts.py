@@ -14,7 +14,7 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from treewright.tree.show.words import clip, format_number
+from treewright.tree.show.words import clip_middle, format_number
 
 __all__ = ["Bar", "Line", "bars", "dots", "lines", "scatter", "ticks"]
 
@@ -189,7 +189,7 @@ def dots(rows: Sequence[Bar], label: str, *, title: str, percent: bool = False) 
     for k, row in enumerate(rows):
         b = k * step + 18
         kind = "strong" if row.strong else "other"
-        parts.append(_text(left - 10, b + 4, clip(row.name, 22), "end", kind))
+        parts.append(_text(left - 10, b + 4, clip_middle(row.name, 22), "end", kind))
         if row.low is not None and row.high is not None:
             one, two = left + (row.low - low) * scale, left + (row.high - low) * scale
             parts.append(
@@ -218,7 +218,7 @@ def bars(
     for label, group in groups:
         tall = 15.0 if len(group) == 1 else 10.0
         middle = at + tall * len(group) / 2
-        parts.append(_text(left - 10, middle + 4, clip(label, 26), "end"))
+        parts.append(_text(left - 10, middle + 4, clip_middle(label, 26), "end"))
         for k, bar in enumerate(group):
             size = bar.value * scale
             start = zero + min(size, 0.0)

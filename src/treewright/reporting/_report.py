@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from treewright.errors import DataError, ParameterError
+from treewright.errors import DataError, ParameterError, UnseenCategoriesWarning
 from treewright.reporting._progress import teller
 from treewright.reporting.steps.choose import Choice, choose
 from treewright.reporting.steps.compare import Compared, compare_learners
@@ -218,7 +219,9 @@ def report(
         task=task,
         kinds=kinds,
     )
-    with teller(progress) as tell:
+    with warnings.catch_warnings(), teller(progress) as tell:
+        # rows are held out from each other here, which says nothing about how they are written
+        warnings.simplefilter("ignore", UnseenCategoriesWarning)
         found = _run(table, target, settings, tell)
     title = title or f"{target} in {name}"
     command = command or f"treewright.report(data, {target!r}, seed={seed}, time={time:g}, …)"

@@ -24,6 +24,8 @@ KNOWS = 0.95
 LOOKED_AT = 4000
 """Rows looked at for leaks."""
 MOST_GAPS = 0.5
+MOST_CATEGORIES = 0.4
+"""Categories by known row above which a column is pointed at."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,9 @@ def find_suspects(
             found.append(Suspect(feature.name, f"{words}; left out", True))
         else:
             kept.append(i)
+            if feature.kind == "nominal" and n_distinct > MOST_CATEGORIES * len(known):
+                words = f"has {n_distinct} categories in {len(known)} rows"
+                found.append(Suspect(feature.name, f"{words}, too few of each to learn from"))
             if gaps.mean() > MOST_GAPS:
                 found.append(Suspect(feature.name, f"is a gap in {gaps.mean():.0%} of the rows"))
         seen.setdefault(key, feature.name)

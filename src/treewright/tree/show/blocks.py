@@ -11,7 +11,7 @@ from typing import Protocol
 
 from treewright.tree.show.colours import Palette
 from treewright.tree.show.grammar import Facts
-from treewright.tree.show.measure import fit_text, text_width
+from treewright.tree.show.measure import fit_name, fit_text, text_width
 from treewright.tree.show.scene import Circle, Path, Rect, Shape, Text, line
 
 __all__ = ["Bar", "Block", "BoxPlot", "Chip", "Output", "Words", "bar_shapes", "hatch"]
@@ -158,7 +158,7 @@ class Output:
 
     @property
     def width(self) -> float:
-        return 150.0
+        return 170.0
 
     @property
     def height(self) -> float:
@@ -166,7 +166,7 @@ class Output:
 
     def shapes(self, x: float, y: float, width: float) -> list[Shape]:
         name_width, value_width = 0.34 * width, 0.26 * width
-        name = fit_text(self.name, self.size, name_width - 4)
+        name = fit_name(self.name, self.size, name_width - 4)
         value = fit_text(self.value, self.size, value_width - 4, True)
         at = x + name_width + value_width
         return [

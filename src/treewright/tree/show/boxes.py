@@ -29,9 +29,10 @@ from treewright.tree.show.grammar import (
     split_statistic,
     split_test,
 )
-from treewright.tree.show.measure import fit_text, text_width, wrap_text
+from treewright.tree.show.measure import fit_name, fit_text, text_width, wrap_text
 from treewright.tree.show.split_picture import Pictures
 from treewright.tree.show.words import format_category, format_number
+from treewright.tree.split import SplitKind
 from treewright.tree.tree import Tree
 
 __all__ = ["DETAILS", "LABEL_LINE", "LABEL_SIZE", "Box", "Detail", "Style", "make_boxes"]
@@ -47,6 +48,8 @@ LABEL_LINE = 13.5
 PADDING = 8.0
 GROWTH = (46.0, 16.0)
 """By how much a leaf with all rows is wider and higher than one with none."""
+LEAST_NAME = 70.0
+"""Room that the class of a folded subtree gets at least."""
 TOOLTIP = 300
 """Characters of a condition that a tooltip shows."""
 
@@ -62,12 +65,12 @@ class Limits:
 
 
 LIMITS: dict[tuple[Detail, bool], Limits] = {
-    ("full", True): Limits(140, 130, 120, 2),
-    ("card", True): Limits(116, 110, 100, 2),
-    ("chip", True): Limits(84, 84, 84, 2),
-    ("full", False): Limits(140, 120, 104, 3),
-    ("card", False): Limits(116, 96, 90, 2),
-    ("chip", False): Limits(92, 76, 76, 1),
+    ("full", True): Limits(150, 140, 130, 2),
+    ("card", True): Limits(124, 118, 112, 2),
+    ("chip", True): Limits(110, 90, 90, 2),
+    ("full", False): Limits(150, 130, 116, 3),
+    ("card", False): Limits(124, 106, 100, 2),
+    ("chip", False): Limits(120, 90, 90, 1),
 }
 
 
@@ -133,7 +136,7 @@ def make_boxes(style: Style, parts: list[Part], detail: Detail, is_down: bool) -
     boxes = []
     for part in parts:
         conditions = below.get(part.node) if part.kind == "split" else None
-        subject = wording.subject(conditions[0], 60) if conditions else ""
+        subject = wording.subject(conditions[0], 200) if conditions else ""
         box = maker.box(part, subject)
         if part.parent >= 0:
             parent = parts[part.parent].node
@@ -187,10 +190,11 @@ class _Maker:
         return box
 
     def _split(self, node: int, facts: Facts, subject: str) -> list[Block]:
+        is_sum = self.style.tree.splits.kind[node] == SplitKind.LINEAR.value
+        shorten = fit_text if is_sum else fit_name
         if self.detail == "chip":
-            words = fit_text(subject, TEXT_SIZE, self.limits.title, True)
-            return [Words(words, TEXT_SIZE, True)]
-        lines = wrap_text(subject, TITLE_SIZE, self.limits.title, 2, True)
+            return [Words(shorten(subject, TEXT_SIZE, self.limits.title, True), TEXT_SIZE, True)]
+        lines = wrap_text(subject, TITLE_SIZE, self.limits.title, 2, True, shorten)
         blocks: list[Block] = [Words(words, TITLE_SIZE, True) for words in lines]
         pictures = self.style.pictures
         picture = pictures.get(node) if pictures and self.detail == "full" else None
@@ -227,8 +231,9 @@ class _Maker:
         else:
             what = count_words(len(part.nodes), "branch", "branches")
         size = TEXT_SIZE if self.detail == "chip" else TEXT_SIZE + 1
-        mostly = f"{what}, {'mean' if facts.means else 'mostly'} {facts.prediction}"
-        mostly = fit_text(mostly, size, self.limits.title + 34, True)
+        mostly = f"{what}, {'mean' if facts.means else 'mostly'} "
+        room = max(self.limits.title + 34 - text_width(mostly, size, True), LEAST_NAME)
+        mostly += fit_name(facts.prediction, size, room, True)
         if self.detail == "chip":
             return [self._chip(mostly, facts)]
         return [
@@ -239,7 +244,7 @@ class _Maker:
 
     def _answer(self, facts: Facts, size: float) -> str:
         room = self.limits.title - text_width(f" · {facts.certainty}", size, True)
-        return joined(fit_text(facts.prediction, size, room, True), facts.certainty)
+        return joined(fit_name(facts.prediction, size, room, True), facts.certainty)
 
     def _chip(self, words: str, facts: Facts) -> Chip:
         fill, strength, stroke = self._paint(facts)
@@ -248,7 +253,7 @@ class _Maker:
     def _next_classes(self, facts: Facts) -> list[Block]:
         return [
             Words(
-                fit_text(
+                fit_name(
                     joined(self.style.palette.names[k], percent(facts.probability[k])),
                     SMALL_SIZE,
                     self.limits.title,
@@ -321,7 +326,7 @@ def _listed(condition: Members, limits: Limits) -> list[str]:
     categories, codes = condition.feature.categories, condition.codes
     lines: list[str] = []
     for n_shown, code in enumerate(codes):
-        word = fit_text(format_category(categories[code], 30), LABEL_SIZE, limits.label - 4)
+        word = fit_name(format_category(categories[code], 30), LABEL_SIZE, limits.label - 4)
         word += "," if n_shown + 1 < len(codes) else ""
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, LABEL_SIZE) <= limits.listing:

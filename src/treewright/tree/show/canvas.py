@@ -18,8 +18,8 @@ from treewright.tree.tree import Tree
 __all__ = ["draw_on", "render_file", "render_plot"]
 
 PIXELS_PER_INCH = 96.0
-FONTS = (("Helvetica", 1.0), ("Arial", 1.0), ("Liberation Sans", 1.0), ("DejaVu Sans", 0.87))
-"""Fonts by preference, with the size at which they are as wide as Helvetica."""
+FONTS = ("Helvetica", "Arial", "Liberation Sans", "DejaVu Sans")
+"""Fonts by preference; the last one comes with matplotlib."""
 LARGEST_SIDE = 30_000
 """Pixels of a side that a PNG may have; a larger picture is drawn smaller."""
 
@@ -68,11 +68,11 @@ def draw_on(ax: Any, scene: Scene, theme: str) -> None:
 
 
 @lru_cache(maxsize=1)
-def _font() -> tuple[str, float]:
+def _font() -> str:
     from matplotlib.font_manager import get_font_names
 
     known = set(get_font_names())
-    return next((font for font in FONTS if font[0] in known), FONTS[-1])
+    return next((font for font in FONTS if font in known), FONTS[-1])
 
 
 class _Painter:
@@ -132,13 +132,12 @@ class _Painter:
     def _text(self, shape: Text, x: float, y: float) -> None:
         from matplotlib.patheffects import withStroke
 
-        font, factor = _font()
         artist = self.ax.text(
             x + shape.x,
             y + shape.y,
             shape.words,
-            fontsize=shape.size * self.points * factor,
-            fontfamily=font,
+            fontsize=shape.size * self.points,
+            fontfamily=_font(),
             fontweight="bold" if shape.bold else "normal",
             color=colour(shape.fill, self.theme),
             ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from treewright.tree.show.words import clip, exact, format_number
+from treewright.tree.show.words import clip_middle, exact, format_number
 from treewright.tree.tree import Tree
 
 __all__ = ["THEMES", "Palette", "Theme", "branch_role", "colour", "css", "mix"]
@@ -151,7 +151,7 @@ class Palette:
         if target is None or not target.is_classification:
             leaves = tree.value[tree.is_leaf, 0]
             return cls(scale=(float(leaves.min()), float(leaves.max())))
-        return cls(tuple(clip(exact(c), 32) for c in target.classes))
+        return cls(tuple(clip_middle(exact(c), 32) for c in target.classes))
 
     def range_words(self) -> tuple[str, str]:
         """The ends of the scale."""

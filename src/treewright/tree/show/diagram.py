@@ -20,6 +20,7 @@ from treewright.tree.show.place import Placed, place
 from treewright.tree.show.scene import Scene
 from treewright.tree.show.split_picture import Pictures
 from treewright.tree.show.text import check_view
+from treewright.tree.show.words import clip_middle, exact
 from treewright.tree.tree import Tree
 
 __all__ = ["MAX_LEAVES", "View", "draw", "named_classes"]
@@ -32,6 +33,8 @@ RIBBON: dict[Detail, float] = {"full": 34.0, "card": 30.0, "chip": 13.0}
 LARGE = 60
 """Ends above which only the shortest form is tried."""
 FEWER = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.12, 0.08)
+SHORT = 16
+"""Characters of a class that a leaf has room for."""
 A4 = (1300.0, 892.0)
 """Room on A4, in pixels that are 0.604 points each: 10 of them are 6 points."""
 
@@ -75,7 +78,7 @@ def _choice(name: str, given: Any, known: tuple[str, ...]) -> None:
 
 def draw(tree: Tree, view: View) -> Scene:
     """The scene of a tree."""
-    tree = named_classes(tree, view.class_names)
+    tree = _told_apart(named_classes(tree, view.class_names))
     palette = Palette.of(tree)
     lit = None if view.highlight is None else Lit.of(tree, view.highlight)
     pictures = Pictures(tree, None if lit is None else lit.values, view.digits)
@@ -113,6 +116,32 @@ def _tries(style: Style, view: View, keep_open: Collection[int]) -> Iterator[Pla
                 )
         if not is_auto:
             return
+
+
+def _told_apart(tree: Tree) -> Tree:
+    """The tree with shorter names for its classes where long ones begin and end alike."""
+    target = tree.schema.target
+    if target is None or not target.is_classification:
+        return tree
+    names = [exact(c) for c in target.classes]
+    if len({clip_middle(name, SHORT) for name in names}) == len(names):
+        return tree
+    words = [name.split() for name in names]
+    before = _n_common(words)
+    after = _n_common([list(reversed(own[before:])) for own in words])
+    middle = [" ".join(own[before : len(own) - after]) for own in words]
+    parts = tuple(f"{'…' if before else ''}{said}{'…' if after else ''}" for said in middle)
+    if len({clip_middle(part, SHORT) for part in parts}) < len(names):
+        return tree
+    return replace(tree, schema=replace(tree.schema, target=replace(target, classes=parts)))
+
+
+def _n_common(words: list[list[str]]) -> int:
+    """How many words all lists begin with."""
+    n = 0
+    while n < min(map(len, words)) and len({own[n] for own in words}) == 1:
+        n += 1
+    return n
 
 
 def named_classes(tree: Tree, names: Any) -> Tree:

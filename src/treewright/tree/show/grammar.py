@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treewright.tree.growing.stopped import why_stopped
 from treewright.tree.node_tests import format_p
 from treewright.tree.show.fold import Part
-from treewright.tree.show.words import clip, exact, format_number, format_value
+from treewright.tree.show.words import clip_middle, exact, format_number, format_value
 from treewright.tree.tree import Tree
 
 __all__ = [
@@ -161,7 +161,7 @@ def _class_facts(tree: Tree, at: list[int], n: int, share: float, weight: float)
         n,
         share,
         weight,
-        clip(exact(target.classes[label]), LONGEST_CLASS),
+        clip_middle(exact(target.classes[label]), LONGEST_CLASS),
         order=(label, *order),
         probability=tuple(probability.tolist()),
         lead=lead,
@@ -181,9 +181,9 @@ def output_names(tree: Tree) -> list[str]:
     target = tree.schema.target
     n_outputs = tree.value.shape[1]
     if n_outputs == 1:
-        return [clip(format_value("" if target is None else target.name), 32)]
+        return [clip_middle(format_value("" if target is None else target.name), 32)]
     names = getattr(target, "outputs", ()) or [f"output {k + 1}" for k in range(n_outputs)]
-    return [clip(format_value(name), 32) for name in names]
+    return [clip_middle(format_value(name), 32) for name in names]
 
 
 def split_test(tree: Tree, node: int) -> str:

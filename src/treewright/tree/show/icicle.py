@@ -14,12 +14,18 @@ from treewright.tree.show.colours import Palette
 from treewright.tree.show.scene import Command, Group, Path, Rect, Shape, Text
 from treewright.tree.tree import Tree
 
-__all__ = ["icicle"]
+__all__ = ["icicle", "icicle_height"]
 
 MAX_LEVELS = 40
 STEPS = 6
 """Strengths of a colour that are told apart."""
 NARROWEST = 0.6
+
+
+def icicle_height(tree: Tree, height: float) -> float:
+    """How high the overview is, with the words below it, where there is ``height``."""
+    n_levels = min(tree.depth, MAX_LEVELS) + 1
+    return min(16.0, height / n_levels) * n_levels + 33
 
 
 def icicle(tree: Tree, palette: Palette, ends: list[int], width: float, height: float) -> Group:
@@ -46,8 +52,10 @@ def icicle(tree: Tree, palette: Palette, ends: list[int], width: float, height: 
     outline = [command for rectangle in drawn for command in rectangle]
     if outline:
         shapes.append(Path(outline, "ink", line_width=0.9))
-    words = f"all {tree.n_leaves} leaves; width is rows, outlined where the diagram stops"
-    shapes.append(Text(0, n_levels * step + 13, words, 10, "soft"))
+    for k, words in enumerate(
+        (f"all {tree.n_leaves} leaves, as wide as their rows;", "outlined: where the diagram stops")
+    ):
+        shapes.append(Text(0, n_levels * step + 13 * (k + 1), words, 10, "soft"))
     label = f"overview of all {tree.n_leaves} leaves and {tree.depth + 1} levels"
     return Group(0, 0, shapes, label, label, "overview")
 

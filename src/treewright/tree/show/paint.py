@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from treewright.tree.show.blocks import hatch
+from treewright.tree.show.blocks import BoxPlot, hatch
 from treewright.tree.show.boxes import LABEL_LINE, LABEL_SIZE, Box
 from treewright.tree.show.colours import Palette
-from treewright.tree.show.icicle import icicle
+from treewright.tree.show.grammar import output_names
+from treewright.tree.show.icicle import icicle, icicle_height
 from treewright.tree.show.lit import Lit
-from treewright.tree.show.measure import fit_text, text_width
+from treewright.tree.show.measure import fit_name, fit_text, text_width, wrap_text
 from treewright.tree.show.place import Placed
 from treewright.tree.show.scene import Command, Group, Path, Rect, Scene, Shape, Text
 from treewright.tree.show.text import summary
@@ -27,44 +28,86 @@ MOST_TOOLTIPS = 300
 MOST_REASONS = 30
 ENDS = ("leaf", "fold", "rest")
 OVERVIEW = (300.0, 150.0)
-THICK = 4.0
-"""Width of a ribbon on which words need paper behind them."""
 
 
 def paint(
     tree: Tree, palette: Palette, placed: Placed, room: float, lit: Lit | None = None
 ) -> Scene:
     """The scene of a placed tree; ``room`` is the width that there is for it."""
-    heading = summary(tree)
     ends = [box.part.node for box in placed.boxes if box.part.kind == "fold"]
     ends += [node for box in placed.boxes if box.part.kind == "rest" for node in box.part.nodes]
     overview = icicle(tree, palette, ends, *OVERVIEW) if ends else None
+    below = (OVERVIEW[0] + 10, icicle_height(tree, OVERVIEW[1]))  # its words may be longer
     beside = overview is not None and placed.width + OVERVIEW[0] + 3 * MARGIN <= room
-    inner = max(placed.width + (OVERVIEW[0] + MARGIN if beside else 0), LEAST_WIDTH)
-    heading = fit_text(heading, HEADING_SIZE, max(inner, min(640.0, room - 2 * MARGIN)), True)
-    inner = max(inner, text_width(heading, HEADING_SIZE, True))
-    legend, legend_height = _legend(palette, placed, inner)
-    top = MARGIN + HEADING_SIZE + 12 + legend_height
-    left = MARGIN + (inner - placed.width - (OVERVIEW[0] + MARGIN if beside else 0)) / 2
+    corner = None if beside or overview is None else _free_corner(placed, *below)
+    aside = OVERVIEW[0] + MARGIN if beside else 0.0
+    inner = max(placed.width + aside, min(LEAST_WIDTH, room - 2 * MARGIN))
+    words = summary(tree)
+    inner = max(inner, min(text_width(words, HEADING_SIZE, True), 640.0, room - 2 * MARGIN))
+    heading, heading_height = _heading(words, inner)
+    legend, legend_height = _legend(tree, palette, placed, inner)
+    top = MARGIN + heading_height + 12 + legend_height
+    left = MARGIN + (inner - placed.width - aside) / 2
     height = top + placed.height
     shapes: list[Shape] = [
-        Text(MARGIN, MARGIN + HEADING_SIZE, heading, HEADING_SIZE, "ink", True),
-        Group(MARGIN, MARGIN + HEADING_SIZE + 12, legend),
+        Group(MARGIN, MARGIN, heading),
+        Group(MARGIN, MARGIN + heading_height + 12, legend),
         Group(left, top, _tree(placed, lit)),
     ]
     if lit is not None:
-        words, extent = _reasons(lit, inner)
-        shapes.append(Group(MARGIN, height + MARGIN, words))
+        words_, extent = _reasons(lit, inner)
+        shapes.append(Group(MARGIN, height + MARGIN, words_))
         height += extent + MARGIN
     if overview is not None:
         if beside:
             overview.x, overview.y = MARGIN + inner - OVERVIEW[0], top
-            height = max(height, top + OVERVIEW[1] + 20)
+            height = max(height, top + below[1])
+        elif corner is not None:
+            overview.x, overview.y = left + corner[0], top + corner[1]
         else:
             overview.x, overview.y = MARGIN, height + MARGIN
-            height += OVERVIEW[1] + MARGIN + 20
+            height += below[1] + MARGIN
         shapes.append(overview)
     return Scene(inner + 2 * MARGIN, height + MARGIN, summary(tree), shapes)
+
+
+def _heading(words: str, width: float) -> tuple[list[Shape], float]:
+    lines = wrap_text(words, HEADING_SIZE, width, 2, True)
+    step = HEADING_SIZE + 4
+    shapes: list[Shape] = [
+        Text(0, HEADING_SIZE + k * step, line, HEADING_SIZE, "ink", True)
+        for k, line in enumerate(lines)
+    ]
+    return shapes, HEADING_SIZE + (len(lines) - 1) * step
+
+
+def _free_corner(placed: Placed, width: float, height: float) -> tuple[float, float] | None:
+    """A corner of the tree's room that nothing but paper covers: its top left point."""
+    right, low = placed.width - width, placed.height - height
+    for x, y in ((right, 0.0), (right, low), (0.0, low), (0.0, 0.0)):
+        if right < 0 or low < 0:
+            continue
+        area = (x - MARGIN, y - MARGIN, x + width + MARGIN, y + height + MARGIN)
+        if not any(_overlap(area, taken) for taken in _taken(placed)):
+            return x, y
+    return None
+
+
+def _taken(placed: Placed) -> Iterator[tuple[float, float, float, float]]:
+    """What boxes, ribbons and their words cover."""
+    for box, x, y in zip(placed.boxes, placed.x, placed.y, strict=True):
+        yield x, y, x + box.width, y + box.height
+    for ribbon in placed.ribbons:
+        xs = [x for command in ribbon.commands for x in command[1::2]]
+        ys = [y for command in ribbon.commands for y in command[2::2]]
+        half = ribbon.width / 2
+        yield min(xs) - half, min(ys) - half, max(xs) + half, max(ys) + half
+        box, (x, y) = placed.boxes[ribbon.child], ribbon.label_at
+        yield x - box.label_width / 2, y, x + box.label_width / 2, y + box.label_height
+
+
+def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _tree(placed: Placed, lit: Lit | None) -> list[Shape]:
@@ -96,8 +139,7 @@ def _ribbons(placed: Placed, lit: frozenset[int]) -> list[Shape]:
         stroke = "accent" if is_lit else "faint" if dashed else "line"
         ways.append(Path(ribbon.commands, stroke, line_width=ribbon.width, dashed=dashed))
         x, y = ribbon.label_at
-        if ribbon.width > THICK:
-            words += _plate(box.label, x, y)
+        words += _plate(box.label, x, y) if len(placed.boxes) <= MOST_TOOLTIPS else []
         words += [
             Text(x, y + LABEL_SIZE + k * LABEL_LINE, line, LABEL_SIZE, "ink", False, "middle", True)
             for k, line in enumerate(box.label)
@@ -108,7 +150,7 @@ def _ribbons(placed: Placed, lit: frozenset[int]) -> list[Shape]:
 
 
 def _plate(label: Sequence[str], x: float, y: float) -> list[Shape]:
-    """Paper behind the words on a thick ribbon."""
+    """Paper behind the words on a ribbon."""
     width = max((text_width(line, LABEL_SIZE) for line in label), default=0.0) + 6
     height = len(label) * LABEL_LINE + 1
     return [Rect(x - width / 2, y, width, height, "paper", opacity=0.9, radius=3)] if label else []
@@ -169,16 +211,21 @@ def _inside(box: Box, width: float, height: float) -> list[Shape]:
 # Legend
 
 
-def _legend(palette: Palette, placed: Placed, width: float) -> tuple[list[Shape], float]:
+def _legend(
+    tree: Tree, palette: Palette, placed: Placed, width: float
+) -> tuple[list[Shape], float]:
     """Swatches with names, or the scale of values; and what the forms mean."""
     row = _Row(width)
     if palette.scale is not None:
         low, high = palette.range_words()
-        row.add(low, [])
+        row.add(f"mean of {output_names(tree)[0]}: {low}", [])
         strip: list[Shape] = [
             Rect(6.0 * k, 0, 6.1, 12, "value", opacity=palette.strength(k / 23)) for k in range(24)
         ]
         row.add(high, strip, 6.0 * 24 + 6)
+        if any(isinstance(block, BoxPlot) for box in placed.boxes for block in box.blocks):
+            plot = BoxPlot(0.62, (0.0, 0.25, 0.45, 0.7, 1.0)).shapes(0, -5, 44)[1:]
+            row.add("extremes, quartiles, median (line), mean (disc)", plot, 50, 320)
     else:
         for k, name in enumerate(palette.names[:MAX_LEGEND]):
             row.add(name, [Rect(0, 0, 12, 12, f"class{k}", radius=2.5)], 18)
@@ -201,9 +248,11 @@ class _Row:
         self.width, self.x, self.y = width, 0.0, 0.0
         self.shapes: list[Shape] = []
 
-    def add(self, words: str, swatch: list[Shape], before: float = 0.0) -> None:
+    def add(
+        self, words: str, swatch: list[Shape], before: float = 0.0, most: float = 260.0
+    ) -> None:
         """A swatch and its words."""
-        words = fit_text(words, LEGEND_SIZE, 220)
+        words = fit_name(words, LEGEND_SIZE, min(most, self.width - before))
         step = before + text_width(words, LEGEND_SIZE) + (16 if before else 8)
         if self.x and self.x + step > self.width:
             self.x, self.y = 0.0, self.y + 18
