@@ -66,8 +66,8 @@ def _warn_numbers(name: str, strange: list[tuple[str, int]], n_values: int) -> N
     warnings.warn(
         f"Column {name!r} is text, and each of its {n_values} values a category, though "
         f"{numbers}; turn it into numbers with gaps (such as "
-        'pandas.to_numeric(..., errors="coerce")), or name it in categorical_features to keep '
-        "it as it is.",
+        'pandas.to_numeric(..., errors="coerce"); --gaps on the command line), or name it in '
+        "categorical_features (--categorical) to keep it as it is.",
         SuspectColumnWarning,
         stacklevel=7,
     )
