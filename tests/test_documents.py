@@ -120,6 +120,15 @@ def test_every_learner_page_says_when_to_use_it_and_who_described_it(page):
     assert re.search(r"\b(19|20)\d\d\b", text), "no reference with its year"
 
 
+@pytest.mark.parametrize("page", LEARNER_PAGES, ids=lambda p: p.stem)
+def test_every_learner_page_lists_all_parameters(page):
+    table = reference.parameters_of(page.stem)
+    learner = re.search(r"`(\w+(?:Classifier|Regressor|Rules))`", table)[1]
+    for name in getattr(treewright, learner)._get_param_names():
+        row = re.search(rf"\| `{name}` \| `.+` \| (.+) \|", table)
+        assert row, name
+
+
 OF_OTHERS = ("from_catboost", "from_lightgbm", "from_xgboost")
 """Examples that need the library whose models they read."""
 
