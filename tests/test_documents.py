@@ -46,6 +46,20 @@ def test_pages_show_what_their_code_prints(page, tmp_path):
     assert not found, "\n".join(map(str, found))
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_of_a_page_runs_and_every_output_is_compared(page):
+    text = page.read_text(encoding="utf-8")
+    fences = list(documents.FENCE.finditer(text))
+    for before, fence in zip([None, *fences], fences, strict=False):
+        if fence[1] == "":  # customers.csv stands for a table of the reader's own
+            commands = re.findall(r"^(?:\$ )?treewright .*", fence[2], re.M)
+            assert all("customers.csv" in command for command in commands), fence[0]
+        if fence[1] == "text" and page.stem not in ("sliq", "sprint"):  # which draw lists
+            assert before is not None
+            assert before[1] == "python"
+            assert not text[before.end() : fence.start()].strip(), fence[0]
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_runs(example, tmp_path):
     command = [sys.executable, "-X", "utf8", str(example)]
@@ -104,6 +118,15 @@ def test_every_learner_page_says_when_to_use_it_and_who_described_it(page):
         assert f"\n## {heading}" in text
     assert re.search(r"comparisons/|\n## Beside ", text), "no comparison with another program"
     assert re.search(r"\b(19|20)\d\d\b", text), "no reference with its year"
+
+
+@pytest.mark.parametrize("page", LEARNER_PAGES, ids=lambda p: p.stem)
+def test_every_learner_page_lists_all_parameters(page):
+    table = reference.parameters_of(page.stem)
+    learner = re.search(r"`(\w+(?:Classifier|Regressor|Rules))`", table)[1]
+    for name in getattr(treewright, learner)._get_param_names():
+        row = re.search(rf"\| `{name}` \| `.+` \| (.+) \|", table)
+        assert row, name
 
 
 OF_OTHERS = ("from_catboost", "from_lightgbm", "from_xgboost")

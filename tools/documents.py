@@ -4,8 +4,9 @@
 
 Blocks of ``python`` run in one namespace per page, in an empty folder; a block of ``text`` right
 below one is what it prints. In blocks of ``console`` the lines after ``$ `` run as on a command
-line, and the lines below are what comes out. Blanks and line breaks do not count, and … alone
-stands for any words. ``--write`` puts what was printed into the pages.
+line, and the lines below are what comes out; in blocks of ``sh`` every line runs. Blanks and line
+breaks do not count, and … alone stands for any words. ``--write`` puts what was printed into the
+pages.
 """
 
 from __future__ import annotations
@@ -60,6 +61,9 @@ def differences(page: Path, folder: Path) -> list[Difference]:
                     found.append(Difference(after.start(2), after.end(2), after[2], printed))
             elif fence[1] == "console":
                 found.append(Difference(*fence.span(2), fence[2], _run_console(fence[2])))
+            elif fence[1] == "sh":
+                for command in fence[2].splitlines():
+                    _run_command(command)
     return [d for d in found if not _matches(d.expected, d.printed)]
 
 
@@ -94,15 +98,16 @@ def _run_command(command: str) -> str:
 
     words = shlex.split(command, comments=True)
     assert words[0] == "treewright", f"{command!r} is not a command of ours"
-    out = io.StringIO()
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     code: object = 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         try:
             main(words[1:])
         except SystemExit as end:
             code = end.code
-    assert not code, f"{command}: {out.getvalue()}"
-    return out.getvalue()
+    printed = out.buffer.getvalue().decode()
+    assert not code, f"{command}: {printed}"
+    return printed
 
 
 @contextlib.contextmanager

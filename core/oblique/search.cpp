@@ -74,7 +74,6 @@ class Searcher {
         best.weight = direction;
         best.threshold = cut.at;
       }
-      poll_();
     }
     if (best.weight.empty()) return best;
     if (plan_.tolerance >= 0) remove_needless(best, most);
@@ -95,6 +94,7 @@ class Searcher {
 
   // The best threshold of a sum, between two of its values.
   Cut best_cut(const std::vector<double>& direction) {
+    poll_();
     const std::vector<double> value = values(direction);
     double apart = 0.0;
     for (i32 m = 0; m < node_.n_columns; ++m) apart += kApart * std::abs(direction[m]) * reach_[m];
@@ -118,6 +118,7 @@ class Searcher {
 
   // The best s such that the rows with value + s · slope < 0 are the left side.
   Cut best_step(const std::vector<double>& value, const double* slope) {
+    poll_();
     struct Turn {
       double at;
       i32 row;
@@ -152,7 +153,6 @@ class Searcher {
     std::vector<double> value = values(direction);
     for (double& v : value) v -= cut.at;
     for (i32 cycle = 0; cycle < kMostCycles; ++cycle) {
-      poll_();
       bool is_better = step_coefficients(direction, cut, value);
       for (i32 jump = 0; !is_better && jump < plan_.n_jumps; ++jump)
         is_better = step_at_random(direction, cut, value);
@@ -215,7 +215,6 @@ class Searcher {
           kept = cut;
           removed = m;
         }
-        poll_();
       }
       if (removed < 0) return;
       best.weight[removed] = 0.0;

@@ -1,4 +1,7 @@
-"""Pages that are made when the site is built: the reference, the gallery, two files of the root."""
+"""Pages that are made when the site is built: the reference, the gallery, two files of the root.
+
+Pages of learners get a table of all parameters.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,15 @@ def on_files(files: Files, config) -> Files:
     for path, text in {**reference.pages(), **gallery.pages()}.items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page, config, files) -> str:
+    """Pages of learners list all parameters, as they are in the code."""
+    path = Path(page.file.src_uri)
+    if path.parent.name != "learners" or path.stem == "index":
+        return markdown
+    before, heading, after = markdown.partition("## When to use")
+    return before + reference.parameters_of(path.stem) + heading + after
 
 
 def on_page_content(html: str, page, config, files) -> str:

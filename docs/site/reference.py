@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 import treewright
 
@@ -46,6 +47,26 @@ def public_names() -> dict[str, list[str]]:
         if callable(value):
             found.setdefault(page_of(name), []).append(name)
     return found
+
+
+LEARNER_OF_PAGE = {"forests": "random_forest"}
+"""Pages of learners that the command line knows by another name."""
+
+
+def parameters_of(page: str) -> str:
+    """A folded table of the parameters of the learner that a page is about, with defaults."""
+    from treewright.cli.fit import LEARNERS
+    from treewright.cli.learners import _parameters
+
+    learner = LEARNER_OF_PAGE.get(page, page)
+    names = " and ".join(f"`{name}`" for name in LEARNERS[learner].values())
+    rows = ["| parameter | default | meaning |", "|---|---|---|"]
+    for row in _parameters(learner):
+        about = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", row["about"]).replace("``", "`")
+        cells = (f"`{row['parameter']}`", f"`{row['default']!r}`", about)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    folded = "\n".join(f"    {row}" for row in rows)
+    return f'## All parameters\n\n??? abstract "{names}, with defaults"\n\n{folded}\n\n'
 
 
 def entry(path: str) -> str:

@@ -37,6 +37,11 @@ def test_fit_ends_with_an_honest_error_a_short_tree_and_what_to_do_next(command,
     assert "\x1b" not in outcome.out
 
 
+def test_a_file_name_with_blanks_is_quoted_in_what_to_do_next(command, rows, tmp_path):
+    outcome = command("fit", rows, "--target", "sold", "--output", tmp_path / "my model.tw")
+    assert f"treewright show '{tmp_path / 'my model.tw'}'," in outcome.out
+
+
 def test_the_error_of_a_regression_is_judged_by_folds_too(command, rows, tmp_path):
     outcome = command("fit", rows, "--target", "size", "--output", tmp_path / "m.tw")
     assert "Cross-validated error: " in outcome.out

@@ -233,7 +233,7 @@ def test_a_schema_does_not_ask_for_columns_that_are_not_there(read: Any) -> None
         ("a,b,a\n1,2,3\n", r"t\.csv: column names must be unique, but 'a' comes"),
         (
             b"a,b\n1,2\n3,caf\xe9\n",
-            r"t\.csv, line 3: the text must be utf-8, but byte 0xe9 .*latin-1",
+            r"t\.csv, line 3: the text must be utf-8, but byte 0xe9 .*--encoding cp1252",
         ),
         (b"a,b\n1,\xe2\x82", r"t\.csv, line 2: the text must be utf-8, but byte 0xe2"),
         ("a,b\n1,2\n".encode("utf-16"), r"line 1: .*encoding='utf-16'"),
@@ -269,3 +269,33 @@ def test_bad_bytes_are_found_wherever_a_piece_of_the_file_ends(read: Any) -> Non
 def test_wrong_options_are_told_in_one_sentence(read: Any, options: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         read("a,b\n1,2\n", **options)
+
+
+# -- dates with dots ------------------------------------------------------------------------
+
+MAY_8 = datetime.date(2023, 5, 8)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (
+            ["08.05.2023", "9.5.2023", ""],
+            [datetime.date(2023, 5, 8), datetime.date(2023, 5, 9), None],
+        ),
+        (["08.05.2023 14:30"], [datetime.datetime(2023, 5, 8, 14, 30)]),
+        (["08.05.2023 14:30:15"], [datetime.datetime(2023, 5, 8, 14, 30, 15)]),
+        (["08.05.2023", "soon"], ["08.05.2023", "soon"]),
+        (["31.02.2023"], ["31.02.2023"]),
+        (["1.2.3"], ["1.2.3"]),
+        (["08/05/2023"], ["08/05/2023"]),
+    ],
+)
+def test_dates_with_dots_are_dates_where_all_are_some(read, cells, expected):
+    content = "when,a\n" + "".join(f"{cell},1\n" for cell in cells)
+    assert read(content).to_pydict()["when"] == expected
+
+
+def test_dates_with_dots_stay_text_where_the_user_says_so(read):
+    table = read("when,a\n08.05.2023,1\n", as_text=["when"])
+    assert table.to_pydict()["when"] == ["08.05.2023"]

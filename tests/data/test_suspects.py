@@ -44,8 +44,13 @@ def test_numbers_with_a_stray_word_are_named_with_the_words_and_their_counts(fra
     assert table.schema.features[0].kind == "nominal"
 
 
+def test_a_share_below_one_is_never_shown_as_all():
+    with pytest.warns(SuspectColumnWarning, match="99.9% of them read as numbers, all but '\\?'"):
+        encode({"a": [*(str(k) for k in range(5000)), "?"]})
+
+
 def test_text_that_is_all_numbers_is_named_too():
-    with pytest.warns(SuspectColumnWarning, match="100.0% of them read as numbers, all of them"):
+    with pytest.warns(SuspectColumnWarning, match="though all of them read as numbers;"):
         encode({"a": [str(k) for k in range(30)]})
 
 
@@ -75,16 +80,31 @@ def test_a_column_that_the_user_named_is_not_suspected():
         encode({"charges": CHARGES}, categorical_features=["charges"])
 
 
-def test_integers_beyond_two_to_the_53_are_named():
-    numbers = np.arange(100) + 2**60
-    for X in (pd.DataFrame({"id": numbers}), {"id": numbers}):
-        with pytest.warns(PrecisionWarning, match="'id' holds integers up to"):
-            encode(X)
-    with pytest.warns(PrecisionWarning, match="'x0'"):
-        encode(numbers[:, None])
+FRAMES = {
+    "pandas": lambda c: pd.DataFrame(c),
+    "pandas with gaps": lambda c: pd.DataFrame(c).astype("Int64"),
+    "pandas objects": lambda c: pd.DataFrame(c).astype(object),
+    "polars": lambda c: pl.DataFrame(c),
+    "Arrow": lambda c: pa.table(c),
+    "Arrow with gaps": lambda c: pa.table({"id": [*c["id"].tolist(), None]}),
+    "dict": lambda c: c,
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_integers_beyond_two_to_the_53_are_named(frame):
+    with pytest.warns(PrecisionWarning, match="'id' holds integers up to"):
+        encode(frame({"id": np.arange(100) + 2**60}))
+    with pytest.warns(PrecisionWarning, match="'id' holds integers up to"):
+        encode(frame({"id": np.arange(100) - 2**60}))
     with warnings.catch_warnings():
         warnings.simplefilter("error", TreewrightWarning)
-        encode(pd.DataFrame({"id": np.arange(100) + 2**52}))
+        encode(frame({"id": np.arange(100) + 2**52}))
+
+
+def test_integers_beyond_two_to_the_53_are_named_in_arrays():
+    with pytest.warns(PrecisionWarning, match="'x0'"):
+        encode((np.arange(100) + 2**60)[:, None])
 
 
 # Prediction

@@ -124,10 +124,17 @@ def test_what_a_file_holds_beyond_trees_of_ours_is_refused_in_one_sentence(tmp_p
     def linear(data: Any) -> None:
         data["learner"]["gradient_booster"]["name"] = "gblinear"
 
+    def two_targets(data: Any) -> None:
+        data["learner"]["learner_model_param"]["num_target"] = "2"
+
     for change, words in ((categories, "numeric features"), (other_trees, "symmetric trees")):
         with pytest.raises(ParameterError, match=words):
             tw.from_catboost(changed("catboost.json", change, tmp_path))
-    for change, words in ((ranking, "'rank:ndcg'"), (linear, "boosted trees, got 'gblinear'")):
+    for change, words in (
+        (ranking, "'rank:ndcg'"),
+        (linear, "boosted trees, got 'gblinear'"),
+        (two_targets, "one target, got 2"),
+    ):
         with pytest.raises(ParameterError, match=words):
             tw.from_xgboost(changed("xgboost.json", change, tmp_path))
     text = (HERE / "lightgbm.txt").read_text(encoding="utf-8")

@@ -284,9 +284,9 @@ def test_weights_that_are_shares_count_as_rows():
     assert_allclose(plain.tree_.weight, shares.tree_.weight)
 
 
-def test_fractional_weights_are_tested_on_a_scale_of_mean_one():
+def test_weights_that_are_no_multiples_are_tested_on_a_scale_of_mean_one():
     X, y = table_of([[60, 40], [30, 70]])
-    weight = np.where(np.asarray(y) == y[0], 1.5, 0.25)
+    weight = np.where(np.asarray(y) == y[0], 1.5, 0.4)
     tree = CHAIDClassifier().fit(X, y, sample_weight=weight).tree_
     counts = pd.crosstab(X["x"], y, values=weight / weight.mean(), aggfunc="sum")
     expected = stats.chi2_contingency(counts, correction=False)

@@ -165,7 +165,7 @@ def test_monte_carlo_p_values_are_near_the_asymptotic_ones_and_follow_the_seed(s
 
 def test_monte_carlo_needs_whole_rows(steps):
     X, y = steps
-    with pytest.raises(DataError, match="whole numbers"):
+    with pytest.raises(DataError, match="must then be multiples of the smallest"):
         CTreeClassifier(adjust="monte_carlo").fit(X, y, sample_weight=np.linspace(0.5, 1.5, 300))
     with pytest.raises(ParameterError, match="whole rows"):
         CTreeClassifier(adjust="monte_carlo", missing="fractional").fit(X, y)

@@ -323,3 +323,11 @@ def test_constant_and_copied_columns_do_no_harm():
     for method in METHODS:
         model = tw.ObliqueTreeClassifier(method=method, random_state=0).fit(X, y)
         assert model.score(X, y) == 1.0
+
+
+def test_ctrl_c_is_answered_within_half_a_second_on_many_rows(press_ctrl_c):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200_000, 20)), rng.integers(0, 3, 200_000)
+    tw.ObliqueTreeClassifier().fit(X[:500], y[:500])
+    for after in (0.4, 1.2):
+        assert press_ctrl_c(after, lambda: tw.ObliqueTreeClassifier().fit(X, y)) < 0.5

@@ -251,6 +251,22 @@ def test_a_notebook_shows_the_page_in_a_frame(credit):
     assert "<iframe" not in treewright.CARTClassifier()._repr_mimebundle_()["text/html"]
 
 
+def test_a_notebook_shows_a_picture_of_a_very_large_tree():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8000, 3)), rng.integers(0, 2, 8000)
+    texts = {"c": [f"v{k % 3000}" for k in range(8000)]}
+    for model in (
+        treewright.CARTClassifier().fit(X, y),
+        treewright.RandomForestClassifier(3, max_features=None, bootstrap=False).fit(X, y),
+        treewright.CARTClassifier(categorical_features=["c"]).fit(texts, y),
+    ):
+        shown = model._repr_mimebundle_()["text/html"]
+        assert "<iframe" not in shown
+        assert "<svg" in shown
+        assert "to_html()" in shown
+        assert len(shown) < 300_000
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 400)])
 def test_axe_finds_no_serious_fault(credit, accessible, scheme, width):
     assert accessible(credit[2], scheme, width) == []

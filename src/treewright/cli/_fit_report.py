@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -203,7 +204,7 @@ def _knows_by_heart(estimator: Any, found: dict[str, Any]) -> bool:
 
 
 def _next(report: FitReport) -> str:
-    name = report.path
+    name = shlex.quote(str(report.path))  # as a shell wants it
     return (
         f"Next: treewright show {name}, treewright predict {name} NEW.csv, "
         f"treewright evaluate {name} NEW.csv"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from treewright.data.categories import listed
+from treewright.data.moments import dotted_dates
 from treewright.data.schema import Schema
 from treewright.data.textfile import file_error, read_utf8
 from treewright.errors import DataError, ParameterError
@@ -58,6 +59,17 @@ def read_delimited(
     for name, categories in by_schema.items():
         j = names.index(name)
         table = table.set_column(j, name, _typed(table.column(j), categories))
+    return _with_dotted_dates(table, {*as_text, *by_schema})
+
+
+def _with_dotted_dates(table: Any, text: Collection[str]) -> Any:
+    """The table with dates in place of texts such as 08.05.2023."""
+    for j, field in enumerate(table.schema):
+        if str(field.type) not in ("string", "large_string") or field.name in text:
+            continue
+        moments = dotted_dates(table.column(j))
+        if moments is not None:
+            table = table.set_column(j, field.name, moments)
     return table
 
 

@@ -194,8 +194,7 @@ def _learn_column(
 ) -> tuple[Feature, NDArray[Any]]:
     name = column.name
     if kind == "continuous":
-        if isinstance(column.data, np.ndarray):
-            warn_lost_digits(name, column.data)
+        warn_lost_digits(name, column.data)
         time, zone = time_of(column.data.type) if column.nature == "date" else ("", "")
         return Feature(name, kind, (), time, zone), to_floats(column)
     coded = to_coded(column)

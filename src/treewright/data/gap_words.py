@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from treewright.data.moments import dotted_dates
 from treewright.data.suspects import IS_NUMBER
 
 __all__ = ["clear_gap_words"]
@@ -66,4 +67,4 @@ def _as_numbers_or_dates(column: Any) -> Any:
     try:
         return trimmed.cast(pa.timestamp("s"))
     except pa.ArrowInvalid:
-        return None
+        return dotted_dates(trimmed)

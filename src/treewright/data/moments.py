@@ -19,7 +19,7 @@ from treewright.errors import DataError
 if TYPE_CHECKING:
     from treewright.data.columns import Column
 
-__all__ = ["as_moments", "check_moments", "moment_text", "time_of"]
+__all__ = ["as_moments", "check_moments", "dotted_dates", "moment_text", "time_of"]
 
 _HELD: dict[Time, str] = {
     "": "numbers",
@@ -40,6 +40,31 @@ def time_of(kind: Any) -> tuple[Time, str]:
     if pa.types.is_timestamp(kind):
         return "datetime", kind.tz or ""
     return ("time" if pa.types.is_time(kind) else "duration"), ""
+
+
+_DOTTED = r"^\d{1,2}\.\d{1,2}\.\d{4}"
+
+
+def dotted_dates(text: Any) -> Any:
+    """Texts such as 8.5.2023 or 08.05.2023 14:30 as an Arrow array of moments; None if any is none.
+
+    With dots the day comes first everywhere; 08/05/2023 is two dates, so it stays text.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if text.null_count == len(text) or not pc.all(pc.match_substring_regex(text, _DOTTED)).as_py():
+        return None
+    for form, kind in (("", pa.date32()), (" %H:%M", None), (" %H:%M:%S", None)):
+        try:
+            moments = pc.strptime(text, format=f"%d.%m.%Y{form}", unit="s")
+        except pa.ArrowInvalid:
+            continue
+        day = pc.struct_field(pc.extract_regex(text, r"^(?P<day>\d{1,2})\."), "day")
+        if not pc.all(pc.equal(pc.day(moments), day.cast(pa.int64()))).as_py():
+            return None  # 31.02.2020 would become another day
+        return moments if kind is None else moments.cast(kind)
+    return None
 
 
 def check_moments(column: Column, feature: Feature) -> None:

@@ -42,7 +42,7 @@ def warn_suspect_text(name: str, values: Sequence[Any], codes: NDArray[np.int32]
     if share >= SHARE:
         counts = np.bincount(codes[codes >= 0], minlength=n_values)
         strange = [(values[k], int(counts[k])) for k in np.flatnonzero(~is_number).tolist()]
-        _warn_numbers(name, share, strange, n_values)
+        _warn_numbers(name, strange, n_values)
         return
     n_known = int(np.count_nonzero(codes >= 0))
     if n_known >= FEWEST_ROWS and n_values >= SHARE * n_known:
@@ -55,26 +55,27 @@ def warn_suspect_text(name: str, values: Sequence[Any], codes: NDArray[np.int32]
         )
 
 
-def _warn_numbers(name: str, share: float, strange: list[tuple[str, int]], n_values: int) -> None:
+def _warn_numbers(name: str, strange: list[tuple[str, int]], n_values: int) -> None:
     strange.sort(key=lambda pair: (-pair[1], pair[0]))
     shown = ", ".join(f"{value!r:.40} ({count})" for value, count in strange[:5])
     rest = f" and {len(strange) - 5} more" if len(strange) > 5 else ""
-    but = f" all but {shown}{rest}" if strange else " all of them"
+    share = np.floor(1000 * (1 - len(strange) / n_values)) / 1000  # 1 if all, never else
+    numbers = f"{share:.1%} of them read as numbers, all but {shown}{rest}"
+    if not strange:
+        numbers = "all of them read as numbers"
     warnings.warn(
         f"Column {name!r} is text, and each of its {n_values} values a category, though "
-        f"{share:.1%} of them read as numbers,{but}; turn it into numbers with gaps (such as "
-        'pandas.to_numeric(..., errors="coerce")), or name it in categorical_features to keep '
-        "it as it is.",
+        f"{numbers}; turn it into numbers with gaps (such as "
+        'pandas.to_numeric(..., errors="coerce"); --gaps on the command line), or name it in '
+        "categorical_features (--categorical) to keep it as it is.",
         SuspectColumnWarning,
         stacklevel=7,
     )
 
 
-def warn_lost_digits(name: str, integers: NDArray[Any]) -> None:
-    """Warn of integers that float64 cannot tell apart."""
-    if integers.dtype.kind not in "iu" or integers.dtype.itemsize < 8 or not integers.size:
-        return
-    largest = max(int(integers.max()), -int(integers.min()))
+def warn_lost_digits(name: str, column: Any) -> None:
+    """Warn of integers, of numpy or Arrow, that float64 cannot tell apart."""
+    largest = _largest_integer(column)
     if largest > EXACT:
         warnings.warn(
             f"Column {name!r} holds integers up to {largest}, and beyond 2**53 numbers that lie "
@@ -83,3 +84,18 @@ def warn_lost_digits(name: str, integers: NDArray[Any]) -> None:
             PrecisionWarning,
             stacklevel=5,
         )
+
+
+def _largest_integer(column: Any) -> int:
+    """The largest magnitude in a column of wide integers; 0 for any other column."""
+    if isinstance(column, np.ndarray):
+        if column.dtype.kind not in "iu" or column.dtype.itemsize < 8 or not column.size:
+            return 0
+        return max(int(column.max()), -int(column.min()))
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if getattr(column, "type", None) not in (pa.int64(), pa.uint64()):
+        return 0
+    ends = pc.min_max(column).as_py()
+    return max(ends["max"] or 0, -(ends["min"] or 0))

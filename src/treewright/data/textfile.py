@@ -10,6 +10,7 @@ import codecs
 import gzip
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -112,12 +113,15 @@ def _check_utf8(path: Path, data: bytes) -> None:
 
 
 def _undecodable(path: Path, data: bytes, position: int, encoding: str) -> DataError:
-    other = "latin-1" if codecs.lookup(encoding).name == "utf-8" else "utf-8"
+    other = "utf-8"
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         other = "utf-16"
+    elif codecs.lookup(encoding).name == "utf-8":
+        # what Windows writes; some bytes have no meaning there
+        other = "latin-1" if re.search(rb"[\x81\x8d\x8f\x90\x9d]", data) else "cp1252"
     return file_error(
         path,
         f"the text must be {encoding}, but byte 0x{data[position]:02x} is not",
-        f"pass encoding={other!r} or another that fits",
+        f"pass encoding={other!r} (--encoding {other} on the command line) or another that fits",
         line_at(data, position),
     )

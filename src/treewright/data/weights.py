@@ -17,7 +17,9 @@ __all__ = [
     "check_lengths",
     "counting_scale",
     "counting_weights",
+    "distinct_weights",
     "exact_sum",
+    "on_scale",
     "read_weights",
     "refuse_extremes",
     "without_empty_rows",
@@ -27,6 +29,12 @@ MOST = 1e100
 """Largest weight; its inverse is the smallest."""
 WIDEST = 1e12
 """Largest ratio of two weights."""
+NEAR = 1e-12
+"""How far a multiple may be from a whole number, relative: scaling rounds weights."""
+BITS = 40
+"""Significant bits of a weight on the scale of counts."""
+FEW = 2**16
+"""Most distinct weights that are taken for counts; blocks of rows hand on that many."""
 
 
 def read_weights(
@@ -83,32 +91,57 @@ def refuse_extremes(weight: NDArray[np.float64]) -> None:
 
 
 def counting_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Weights on the scale on which learners compare them with numbers of rows.
+    """Weights on the scale on which learners compare them with numbers of rows; None for ones.
 
-    Scaling all weights must not change a tree whose leaves need a weight of two. Whole numbers
-    are taken for counts of equal rows, in units of their greatest common divisor; all other
-    weights are scaled to a mean of one.
+    Scaling all weights must not change a tree whose leaves need a weight of two, and a row of
+    weight two is two equal rows. So where all weights are multiples of the smallest, that one
+    counts as one row; all others are scaled to a mean of one.
 
     Examples
     --------
     >>> counting_weights(np.array([2000.0, 4000.0, 6000.0]))
     array([1., 2., 3.])
-    >>> counting_weights(np.array([0.125, 0.25, 0.375]))
-    array([0.5, 1. , 1.5])
+    >>> counting_weights(np.array([0.1, 0.2, 0.3]))
+    array([1., 2., 3.])
+    >>> counting_weights(np.array([2.0, 3.0, 5.0, 10.0])).round(6)
+    array([0.4, 0.6, 1. , 2. ])
     """
     if weight is None:
         return None
-    whole = weight.max() <= 2**53 and np.all(weight == np.rint(weight))
-    divisor = int(np.gcd.reduce(weight.astype(np.int64))) if whole else 0
-    return np.asarray(weight / counting_scale(divisor, exact_sum(weight), len(weight)))
+    distinct = distinct_weights(weight) if _are_multiples(weight) else None
+    counted = on_scale(weight, counting_scale(distinct, exact_sum(weight), len(weight)))
+    return None if np.all(counted == 1.0) else counted
 
 
-def counting_scale(divisor: int, total: int, n: int) -> float:
-    """What weights are divided by: their greatest common divisor, or their mean where it is 0.
+def counting_scale(distinct: NDArray[np.float64] | None, total: int, n: int) -> float:
+    """What weights are divided by: the smallest, where all are its multiples, or their mean.
 
-    ``total`` is their :func:`exact_sum`.
+    ``distinct`` are the :func:`distinct_weights`, ``total`` their :func:`exact_sum`.
     """
-    return float(divisor) if divisor else (total / EXACT) / n
+    if distinct is not None and _are_multiples(distinct):
+        return float(distinct.min())
+    return (total / EXACT) / n
+
+
+def on_scale(weight: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Weights divided by ``scale``, with :data:`BITS` significant bits.
+
+    Scaling rounds weights in their last bit, which would decide between tests that are equally
+    good; what is left after rounding is the same for all scales.
+    """
+    mantissa, exponent = np.frexp(weight / scale)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS))
+
+
+def distinct_weights(weight: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Distinct weights, ascending; None where there are very many."""
+    distinct = np.unique(weight)
+    return distinct if len(distinct) <= FEW else None
+
+
+def _are_multiples(weight: NDArray[np.float64]) -> bool:
+    times = weight / weight.min()
+    return bool(np.all(np.abs(times - np.rint(times)) <= NEAR * times))
 
 
 EXACT = 1 << 1153

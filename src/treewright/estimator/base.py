@@ -11,7 +11,7 @@ An estimator that is no tree takes :class:`Estimator` and a mixin of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,6 @@ class Estimator(Explained, Followed, TableInputMixin, BaseEstimator):  # type: i
     categorical_features: Any = "from_dtype"
     ordinal_features: Any = None
     n_jobs: int | None
-    _counts_weight: ClassVar[bool] = False
-    """Whether weights are compared with numbers of rows, so that their scale would matter."""
 
     def _validate(self) -> None:
         """Refuse parameters that break a rule, or contradict each other."""

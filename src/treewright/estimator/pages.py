@@ -54,11 +54,11 @@ class Paged:
         from sklearn.utils.validation import check_is_fitted
 
         from treewright.errors import ParameterError
-        from treewright.reporting._page import framed, model_page
+        from treewright.reporting._page import in_notebook
 
         diagram: str = estimator_html_repr(self)
         try:
             check_is_fitted(self)
-            return diagram + framed(model_page(self, embedded=True))
+            return diagram + in_notebook(self)
         except (NotFittedError, ParameterError):
             return diagram

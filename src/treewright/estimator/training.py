@@ -104,8 +104,7 @@ def read_training(
     values, classes = estimator._read_target(y)
     n_given = len(values)
     weight, kept = read_weights(sample_weight, n_given)
-    if estimator._counts_weight:
-        weight = counting_weights(weight)
+    weight = counting_weights(weight)
     if kept is not None:
         # Before the table is read, which would only see a mask that does not fit.
         check_lengths(_n_rows(X, n_given), n_given)

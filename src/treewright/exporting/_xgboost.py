@@ -99,6 +99,11 @@ def _read(data: Any) -> Boosted:
     elif gradient["name"] != "gbtree":
         raise ParameterError(f"from_xgboost reads boosted trees, got {gradient['name']!r}.")
     about = learner["learner_model_param"]
+    n_targets = int(about.get("num_target", 1))
+    if n_targets > 1:
+        raise ParameterError(
+            f"from_xgboost reads models of one target, got {n_targets}; train one for each."
+        )
     n_columns = max(1, int(about["num_class"]))
     features = _features(learner, gradient["model"], int(about["num_feature"]))
     columns: list[list[list[ForeignNode]]] = [[] for _ in range(n_columns)]

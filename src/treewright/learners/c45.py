@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from sklearn.utils._param_validation import Interval
 
@@ -172,7 +172,6 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
     |   Humidity = Normal: Yes (2.0/1.0)
     """
 
-    _counts_weight: ClassVar[bool] = True
     _own_pruning = "error_based"
 
     def __init__(

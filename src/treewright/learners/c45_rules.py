@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,8 +126,6 @@ class C45Rules(ClassificationMixin, TreeEstimator):
     <BLANKLINE>
     Default class: 0
     """
-
-    _counts_weight: ClassVar[bool] = True
 
     rules_: RuleSet
 

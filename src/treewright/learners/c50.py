@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -187,8 +187,6 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
     >>> C50Classifier(trials=10).fit(X, y).score(X, y)
     1.0
     """
-
-    _counts_weight: ClassVar[bool] = True
 
     estimators_: list[Tree | RuleSet]
     attribute_usage_: NDArray[np.float64]

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
@@ -136,7 +136,8 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
 
     Notes
     -----
-    Whole weights count as repeated rows; others are scaled to a mean of one.
+    Weights that are multiples of the smallest count as repeated rows; others are scaled to a
+    mean of one.
 
     A category that training did not have, or that a node did not see, is a gap there: it goes
     with the group that the gaps joined, or with the heaviest where there were none.
@@ -158,8 +159,6 @@ class CHAIDClassifier(ClassificationMixin, CostComplexity, TreeEstimator):
     >>> model.get_n_leaves()
     4
     """
-
-    _counts_weight: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -222,7 +221,8 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
 
     Notes
     -----
-    Whole weights count as repeated rows; others are scaled to a mean of one.
+    Weights that are multiples of the smallest count as repeated rows; others are scaled to a
+    mean of one.
 
     References
     ----------
@@ -241,8 +241,6 @@ class CHAIDRegressor(RegressionMixin, CostComplexity, TreeEstimator):
     >>> model.predict({"group": ["a", "c"]}).round(2)
     array([1.1, 5.1])
     """
-
-    _counts_weight: ClassVar[bool] = True
 
     def __init__(
         self,

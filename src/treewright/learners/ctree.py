@@ -18,7 +18,7 @@ of permutation statistics*.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,8 +47,6 @@ __all__ = ["CTreeClassifier", "CTreeRegressor"]
 
 class _ConditionalInferenceTree(CostComplexity, TreeEstimator):
     """What classifier and regressor share."""
-
-    _counts_weight: ClassVar[bool] = True
 
     def _recipe(self: Any, training: Training) -> Recipe:
         check_surrogates(self)

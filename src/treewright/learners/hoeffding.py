@@ -113,7 +113,6 @@ class _HoeffdingTree(TreeEstimator):
     criterion: Any
     _stream: Stream
     _schema: Schema
-    _counts_weight = True  # weights are compared with grace_period; partial_fit takes counts
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget what was learned and learn these rows, once, in their order.

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,8 +130,6 @@ class ID3Classifier(ClassificationMixin, TreeEstimator):
     6    |- Humidity = High     3  No   (1.00 0.00) *
     7    `- Humidity = Normal   2  Yes  (0.00 1.00) *
     """
-
-    _counts_weight: ClassVar[bool] = True
 
     bin_edges_: dict[str, NDArray[np.float64]]
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
 from treewright.data.schema import Schema
-from treewright.data.weights import read_weights
+from treewright.data.weights import counting_weights, read_weights
 from treewright.errors import ModelFileError
 from treewright.estimator.base import Estimator
 from treewright.estimator.folds import row_splits
@@ -430,10 +430,6 @@ class MARS(Estimator):
 
 
 def _copies(sample_weight: Any, n_given: int) -> Floats | None:
-    """Weights that are whole numbers: how many rows each row stands for."""
-    if sample_weight is None:
-        return None
-    weight = read_weights(sample_weight, n_given)[0]
-    if weight is None or np.all(weight == 1) or not np.array_equal(weight, np.round(weight)):
-        return None
-    return weight
+    """Weights that are counts: how many rows each row stands for."""
+    weight = counting_weights(read_weights(sample_weight, n_given)[0])
+    return None if weight is None or np.any(weight != np.rint(weight)) else weight

@@ -17,7 +17,7 @@ from treewright.reporting._sizes import errors_by_size
 from treewright.tree.show.colours import Palette
 from treewright.tree.tree import Tree
 
-__all__ = ["TreePage", "framed", "model_page", "tree_page"]
+__all__ = ["TreePage", "framed", "in_notebook", "model_page", "tree_page"]
 
 STATIC_LEAVES = 25
 """Most leaves of the picture that stands where scripts do not run."""
@@ -25,6 +25,8 @@ LEGEND_CLASSES = 12
 BUDGET = 170_000
 """Characters of the trees of an ensemble; those that do not fit are left out."""
 MOST_MEMBERS = 50
+NOTEBOOK_NODES, NOTEBOOK_CODES = 5_000, 100_000
+"""Most nodes, and categories listed in splits, of a tree whose page goes into a notebook: 1 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +164,22 @@ def _whole(page: TreePage, title: str | None, embedded: bool) -> str:
         embedded=embedded,
         note=page.note,
         **page.values(alone=not embedded),
+    )
+
+
+def in_notebook(model: Any) -> str:
+    """What a notebook shows of a tree or model: the page, or a picture of a very large tree."""
+    is_tree = isinstance(model, Tree)
+    trees = [model] if is_tree else trees_of(model)
+    tree = trees[0]
+    if tree.n_nodes <= NOTEBOOK_NODES and len(tree.splits.codes) <= NOTEBOOK_CODES:
+        page = tree_page if is_tree else model_page
+        return framed(page(model, embedded=True))
+    summary = _summary(tree, _n_members(model) if len(trees) > 1 else 1, 1)
+    return (
+        f"<p>{summary} Folded, as it is large; "
+        "<code>to_html()</code> gives the page on which it can be followed.</p>"
+        + tree.to_svg(max_leaves=STATIC_LEAVES)
     )
 
 

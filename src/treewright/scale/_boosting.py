@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema, Target
 from treewright.data.sources import Source
 from treewright.data.table import Table
-from treewright.data.weights import EXACT, counting_scale
+from treewright.data.weights import EXACT
 from treewright.ensembles.boosting.base import Plan
 from treewright.ensembles.boosting.material import Material
 from treewright.ensembles.boosting.statistics import many_categories
@@ -30,7 +30,14 @@ from treewright.estimator.progress import reported
 from treewright.estimator.training import drawn_seed, threads
 from treewright.kernels.blocks import make_planner
 from treewright.kernels.boosting import MOST_COUNTED, MOST_ROWS, MOST_TALL_ROWS
-from treewright.scale._engine import Engine, firsts, make_engine, survey_features, weigh
+from treewright.scale._engine import (
+    Engine,
+    firsts,
+    make_engine,
+    survey_features,
+    survey_targets,
+    weigh,
+)
 from treewright.scale._memory import make_budget
 from treewright.scale._rounds import BlockRun, Pool
 from treewright.scale._share import Fitting, Placed
@@ -43,10 +50,7 @@ from treewright.scale._survey import (
     bin_maps_of,
     class_totals,
     draw_aside,
-    look_at_target,
-    merge_targets,
     settle_aside,
-    settle_weights,
 )
 
 __all__ = ["fit_source"]
@@ -194,7 +198,8 @@ def _prepare(
         drops_gaps,
         weight,
     )
-    reading, parts, found, weighs = _targets(engine, source, reading)
+    reading, parts, found = survey_targets(engine, source, reading)
+    weighs = _weighs(found)
     aim = _aim(estimator, target, found)
     _check_loss(aim)
     seed = drawn_seed(estimator.random_state)
@@ -251,25 +256,13 @@ def _prepare(
     return plan, BlockRun(pool, planner, aim, rounds, schema, plan.start[0])
 
 
-def _targets(
-    engine: Engine, source: Source, reading: Reading
-) -> tuple[Reading, list[TargetPart], TargetPart, str | None]:
-    """Targets and weights, which are scaled, and whether these are "counts" or "factors"."""
-    pieces = [(piece,) for piece in source.pieces]
-    parts = engine.each(look_at_target, pieces, reading)
-    found = merge_targets(parts)
-    weights = settle_weights(found)
-    if weights is None:
-        return reading, parts, replace(found, weights=None), None
-    scale = counting_scale(weights.divisor, weights.total, found.n_rows)
-    reading = replace(reading, weight_scale=scale)
-    if scale != 1:
-        parts = engine.each(look_at_target, pieces, reading)
-        found = merge_targets(parts)
-        assert found.weights is not None
-        weights = WeightPart.merged(found.weights)
-    is_count = weights.divisor > 0 and weights.total / EXACT < MOST_COUNTED
-    return reading, parts, found, "counts" if is_count else "factors"
+def _weighs(found: TargetPart) -> str | None:
+    """Whether weights are "counts" or "factors"; None where all are one."""
+    if found.weights is None:
+        return None
+    weights = WeightPart.merged(found.weights)
+    is_count = weights.is_whole and weights.total / EXACT < MOST_COUNTED
+    return "counts" if is_count else "factors"
 
 
 def _weight_sizes(

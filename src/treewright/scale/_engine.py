@@ -20,11 +20,23 @@ from treewright.scale._survey import (
     Look,
     Reading,
     TargetPart,
+    WeightPart,
     look_at_features,
+    look_at_target,
     merge_looks,
+    merge_targets,
+    weight_scale,
 )
 
-__all__ = ["Engine", "LocalEngine", "firsts", "make_engine", "survey_features", "weigh"]
+__all__ = [
+    "Engine",
+    "LocalEngine",
+    "firsts",
+    "make_engine",
+    "survey_features",
+    "survey_targets",
+    "weigh",
+]
 
 
 class LocalEngine:
@@ -63,6 +75,24 @@ def make_engine(X: Any, client: Any) -> Engine:
 def firsts(sizes: Sequence[int]) -> list[int]:
     """Numbers of the first rows of pieces."""
     return [0, *np.cumsum(sizes)[:-1].tolist()]
+
+
+def survey_targets(
+    engine: Engine, source: Source, reading: Reading
+) -> tuple[Reading, list[TargetPart], TargetPart]:
+    """Targets of the pieces and of all, and how weights are read: on the scale of counts."""
+    pieces = [(piece,) for piece in source.pieces]
+    parts = engine.each(look_at_target, pieces, reading)
+    found = merge_targets(parts)
+    if found.weights is None:
+        return reading, parts, found
+    reading = replace(reading, weight_scale=weight_scale(found))
+    parts = engine.each(look_at_target, pieces, reading)
+    found = merge_targets(parts)
+    weights = WeightPart.merged(found.weights or [])
+    if weights.least == weights.most == 1.0:
+        found = replace(found, weights=None)
+    return reading, parts, found
 
 
 def survey_features(

@@ -22,7 +22,14 @@ from treewright.data.schema import Feature, Schema
 from treewright.data.sources import Piece
 from treewright.data.table import Table
 from treewright.data.target import class_codes, numeric_target
-from treewright.data.weights import EXACT, exact_sum, refuse_extremes
+from treewright.data.weights import (
+    EXACT,
+    counting_scale,
+    distinct_weights,
+    exact_sum,
+    on_scale,
+    refuse_extremes,
+)
 from treewright.ensembles.boosting.stopping import SET_ASIDE
 from treewright.errors import DataError
 from treewright.kernels.boosting import (
@@ -48,6 +55,7 @@ __all__ = [
     "merge_features",
     "merge_targets",
     "settle_aside",
+    "weight_scale",
 ]
 
 Floats = NDArray[np.float64]
@@ -72,7 +80,7 @@ class Reading:
     weight
         The column of the rows' weights; rows of weight 0 are left out.
     weight_scale
-        What weights are divided by.
+        What weights are divided by; None before it is known.
     """
 
     target: str
@@ -82,7 +90,7 @@ class Reading:
     ordinal_features: Any = None
     drops_gaps: bool = False
     weight: str | None = None
-    weight_scale: float = 1.0
+    weight_scale: float | None = None
 
 
 # -- the target ---------------------------------------------------------------------------------
@@ -96,35 +104,38 @@ class WeightPart:
     ----------
     least, most
         Their range.
-    divisor
-        Greatest common divisor of whole numbers; 0 where they are not.
+    distinct
+        Their distinct values; None where there are very many.
     total
         Their exact sum.
     """
 
     least: float
     most: float
-    divisor: int
+    distinct: Floats | None
     total: int
 
     @staticmethod
     def of(weight: Floats) -> WeightPart:
         """What is known of these weights."""
-        most = float(weight.max())
-        whole = most <= 2**53 and bool(np.all(weight == np.rint(weight)))
-        divisor = int(np.gcd.reduce(weight.astype(np.int64))) if whole else 0
-        return WeightPart(float(weight.min()), most, divisor, exact_sum(weight))
+        distinct = distinct_weights(weight)
+        return WeightPart(float(weight.min()), float(weight.max()), distinct, exact_sum(weight))
 
     @staticmethod
     def merged(parts: Sequence[WeightPart]) -> WeightPart:
         """What is known of the weights of all."""
-        divisors = [part.divisor for part in parts]
+        known = [part.distinct for part in parts if part.distinct is not None]
         return WeightPart(
             min(part.least for part in parts),
             max(part.most for part in parts),
-            int(np.gcd.reduce(divisors)) if all(divisors) else 0,
+            distinct_weights(np.concatenate(known)) if len(known) == len(parts) else None,
             sum(part.total for part in parts),
         )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are whole numbers."""
+        return self.distinct is not None and bool(np.all(self.distinct == np.rint(self.distinct)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +185,8 @@ def raw_weights(frame: Any, reading: Reading) -> Floats:
 
 def block_weights(frame: Any, reading: Reading) -> Floats:
     """Weights of the rows of a block."""
-    return raw_weights(frame, reading) / reading.weight_scale
+    weight = raw_weights(frame, reading)
+    return weight if reading.weight_scale is None else on_scale(weight, reading.weight_scale)
 
 
 def look_at_target(piece: Piece, reading: Reading) -> TargetPart:
@@ -237,13 +249,11 @@ def merge_targets(parts: Sequence[TargetPart]) -> TargetPart:
     )
 
 
-def settle_weights(found: TargetPart) -> WeightPart | None:
-    """What is known of all weights, if they are not all one; refuses those too far apart."""
-    if found.weights is None:
-        return None
-    all_of = WeightPart.merged(found.weights)
+def weight_scale(found: TargetPart) -> float:
+    """What weights are divided by; refuses those too far apart."""
+    all_of = WeightPart.merged(found.weights or [])
     refuse_extremes(np.array([all_of.least, all_of.most]))
-    return None if all_of.least == all_of.most == 1.0 else all_of
+    return counting_scale(all_of.distinct, all_of.total, found.n_rows)
 
 
 def class_totals(found: TargetPart) -> Floats:

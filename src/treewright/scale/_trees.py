@@ -25,7 +25,14 @@ from treewright.estimator.progress import reported
 from treewright.estimator.training import Training, drawn_seed, threads
 from treewright.kernels.boosting import MOST_BINS
 from treewright.kernels.tree_blocks import child_paths, row_width, tree_seed
-from treewright.scale._engine import Engine, firsts, make_engine, survey_features, weigh
+from treewright.scale._engine import (
+    Engine,
+    firsts,
+    make_engine,
+    survey_features,
+    survey_targets,
+    weigh,
+)
 from treewright.scale._memory import Budget, make_budget
 from treewright.scale._rounds import LostShareError, Pool
 from treewright.scale._share import Placed
@@ -35,9 +42,6 @@ from treewright.scale._survey import (
     TargetPart,
     bin_maps_of,
     class_totals,
-    look_at_target,
-    merge_targets,
-    settle_weights,
 )
 from treewright.scale._tree_share import BinColumn, TargetScale, TreeFitting
 from treewright.scale._tree_store import BlockStore, Shape, added
@@ -224,10 +228,7 @@ def _prepare(
         drops_gaps,
         weight,
     )
-    parts = engine.each(look_at_target, [(piece,) for piece in source.pieces], reading)
-    found = merge_targets(parts)
-    if settle_weights(found) is None:
-        found = replace(found, weights=None)
+    reading, parts, found = survey_targets(engine, source, reading)
     begins = firsts([part.n_rows for part in parts])
     placed = [Placed(p, first, first) for p, first in zip(source.pieces, begins, strict=True)]
     schema, look = survey_features(engine, reading, found, placed, found.n_rows, None, MOST_BINS)
@@ -363,7 +364,7 @@ class _Weights:
         whole = True
         if own is not None:
             most, totals = np.array([w.most for w in own]), np.array([w.total / EXACT for w in own])
-            whole = all(w.divisor for w in own)
+            whole = all(w.is_whole for w in own)
         whole = whole and bool(np.all(each == np.floor(each)))
         return _Weights(whole, float(np.max(each * most)), float((each * totals).sum()))
 

@@ -571,6 +571,6 @@ class Tree:
         return self.to_svg()
 
     def _repr_html_(self) -> str:
-        from treewright.reporting._page import framed, tree_page
+        from treewright.reporting._page import in_notebook
 
-        return framed(tree_page(self, embedded=True))
+        return in_notebook(self)

@@ -7,7 +7,7 @@ regressor (``gradient_boosting.py``) say what their target is and what scores me
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,8 +85,6 @@ class Plan:
 
 class Boosting(GrownBooster):
     """Base of the gradient boosters."""
-
-    _counts_weight: ClassVar[bool] = True
 
     # What a task adds
 

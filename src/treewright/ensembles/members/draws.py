@@ -91,7 +91,7 @@ def row_sampling(
     else:
         # a row that weighs two may be drawn twice as often, but not without replacement
         total = n_rows if weight is None or not replace else float(weight.sum())
-        n_draws = max(1, int(max_samples * total))
+        n_draws = max(1, int(max_samples * total * (1 + 1e-9)))  # a sum of weights is rounded
     if not replace and n_draws > n_rows:
         raise ParameterError(
             f"max_samples must be at most the number of rows where rows are drawn without "

@@ -131,8 +131,8 @@ def check_resampling(estimator: Any, training: Training) -> None:
     weights = training.sample_weight
     if weights is not None and np.any(weights % 1):
         raise DataError(
-            'adjust="monte_carlo" repeats rows by their weights, which must then be whole '
-            'numbers, got fractions in sample_weight or class_weight; use adjust="bonferroni".'
+            'adjust="monte_carlo" repeats rows by their weights, which must then be multiples of '
+            'the smallest, got others in sample_weight or class_weight; use adjust="bonferroni".'
         )
 
 

@@ -85,7 +85,6 @@ class ListClassifier(ClassificationMixin, TreeEstimator):
     temp_dir: str | os.PathLike[str] | None
     class_weight: Mapping[Any, float] | Literal["balanced"] | None
     _own_pruning = "mdl"
-    _counts_weight = True  # an error of weight 1 costs a bit
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, target: str | None = None

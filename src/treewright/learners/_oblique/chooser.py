@@ -176,7 +176,10 @@ class ObliqueChooser:
         drawn: NDArray[np.bool_],
     ) -> ProposedSplit | None:
         # one order of the rows, however they came, so that sums are rounded alike
-        order = np.lexsort([*targets.T, *self._columns[:, node.rows], *self._codes[:, node.rows]])
+        keys = [*targets.T, *self._columns[:, node.rows], *self._codes[:, node.rows]]
+        order = np.arange(len(node.rows))
+        for key in keys:  # numpy's lexsort, but Ctrl-C is answered between the keys
+            order = order[np.argsort(key[order], kind="stable")]
         targets, weight, mass = targets[order], weight[order], mass[order]
         parts = self._parts(node.rows[order], targets, weight)
         if len(parts) < 2:
