@@ -429,7 +429,24 @@ void StreamTree::attempt(i32 at) {
   if (is_sure) split(at, best);
 }
 
-// An inner node of the extremely fast tree: another test may be better by now, or none.
+// What all tests below a node gain together, as its leaves have it.
+double StreamTree::merit_below(const Node& node) const {
+  double inside = 0, n = 0;
+  std::vector<i32> open(node.kids);
+  while (!open.empty()) {
+    const Node& each = nodes_[open.back()];
+    open.pop_back();
+    open.insert(open.end(), each.kids.begin(), each.kids.end());
+    const double here = each.is_leaf() ? weight_of(each.totals.data()) : 0;
+    if (!(here > 0)) continue;
+    inside += here * impurity(each.totals.data());
+    n += here;
+  }
+  return n > 0 ? impurity(node.totals.data()) - inside / n : 0;
+}
+
+// An inner node of the extremely fast tree: another test may be better by now, or none. A new test
+// takes the place of all tests below the node, so it must be better than these.
 void StreamTree::look_again(i32 at) {
   Node& node = nodes_[at];
   node.tried = node.seen;
@@ -439,7 +456,7 @@ void StreamTree::look_again(i32 at) {
   const Test best = best_test(node, &merit_now, &current);
   const double eps = bound(node.seen);
   const bool is_other = best.feature >= 0 && best.feature != node.feature;
-  const double gain = best.merit - merit_now;
+  const double gain = best.merit - std::max(merit_now, merit_below(node));
   if (is_other && (gain > eps || (eps < o_.tau && gain > o_.tau / 2))) {
     for (const i32 kid : std::vector<i32>(node.kids)) free_subtree(kid);
     nodes_[at].kids.clear();

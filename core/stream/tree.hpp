@@ -109,6 +109,7 @@ class StreamTree {
   void watch(i32 at, const double* x, double y, double w, double error);
   void compare_beside(i32 at);
   void attempt(i32 at);
+  double merit_below(const Node& node) const;
   void look_again(i32 at);
   void split(i32 at, const Test& test);
   Test best_test(const Node& node, double* second, const Test* current) const;

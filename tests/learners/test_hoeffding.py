@@ -188,3 +188,18 @@ def test_standard_input_is_a_stream(tmp_path):
     again = subprocess.run([*command[:-1], "grup"], input=b"a,b\n1,2\n", capture_output=True)
     assert again.returncode == 3
     assert "--target must name a column of the stream" in again.stderr.decode()
+
+
+def test_a_test_is_not_exchanged_for_one_worse_than_the_tests_below_it():
+    """a and b tell the class together, c alone says more than a alone and less than both."""
+    draw = np.random.default_rng(0)
+    n, n_noise = 30_000, 3000
+    a, b = draw.normal(size=(2, n))
+    y = 2 * (a > 0) + (b > 0)
+    is_told = (draw.random(n) < 0.9) & (np.arange(n) >= n_noise)
+    c = np.where(is_told, y, draw.integers(0, 4, n)).astype(str)
+    X = pa.table({"a": a, "b": b, "c": c})
+    model = HoeffdingTreeClassifier(algorithm="efdt")
+    answers = model.predict_then_learn(X, y, classes=np.arange(4))
+    assert model.tree_.splits.feature[0] in (0, 1)
+    assert np.mean(answers[n_noise:] == y[n_noise:]) > 0.97

@@ -481,12 +481,26 @@ class StreamTree:
         if is_sure:
             self._split(leaf, best)
 
+    def _merit_below(self, node: Node) -> float:
+        """What all tests below a node gain together, as its leaves have it."""
+        inside, n = 0.0, 0.0
+        open_nodes = list(node.kids)
+        while open_nodes:
+            each = open_nodes.pop()
+            open_nodes += each.kids
+            here = 0.0 if each.kids else self._weight(each.totals)
+            if here > 0:
+                inside += here * self._impurity(each.totals)
+                n += here
+        return self._impurity(node.totals) - inside / n if n > 0 else 0.0
+
     def _look_again(self, node: Node) -> None:
         """An inner node of the extremely fast tree: another test may be better by now, or none."""
         node.tried = node.seen
         tests, tau = self._tests(node), self.options["tau"]
         assert node.test is not None
         now = sum(test.merit for test in tests if test.feature == node.test.feature)
+        now = max(now, self._merit_below(node))
         best = max(tests, key=lambda test: test.merit, default=None)
         eps = self._bound(node.seen)
         merit = max(best.merit, 0.0) if best else 0.0
