@@ -73,6 +73,8 @@ def peers(settings: Settings) -> dict[str, Any]:
             max_depth=0,
             grow_policy="lossguide",
             tree_method="hist",
+            reg_lambda=0.0,  # as the others here; it knows no least number of rows in a leaf
+            min_child_weight=1e-3,
             enable_categorical=True,
             max_bin=BINS + 1,
             n_jobs=settings.n_jobs,
@@ -151,6 +153,9 @@ def symmetric(settings: Settings) -> Iterator[Result | Skipped]:
             border_count=BINS - 1,
             bootstrap_type="No",
             random_strength=0,
+            leaf_estimation_method="Newton",  # one step, as ours; its default takes ten
+            leaf_estimation_iterations=1,
+            score_function="L2",
             thread_count=settings.n_jobs,
             verbose=0,
             allow_writing_files=False,

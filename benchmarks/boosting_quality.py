@@ -1,12 +1,15 @@
 """How good boosters are at their defaults: ours beside five peers, on the shared data and folds.
 
     python benchmarks/boosting_quality.py [--folds 3] [--sets a,b,…] [--threads 2] [--table]
+    python benchmarks/boosting_quality.py --boosters treewright --keep page.md --write page.md
 
 Every booster is fitted with its defaults (a seed and the threads are all that is set) on the same
 folds. Categories go to each as it takes them natively; HistGradientBoosting gets codes,
 marked as categories. The table holds log-loss for classes and RMSE for numbers, the mean rank
 over data sets, and the mean of loss relative to the best booster of each set. Every fit is kept in
 ``--cache``, so that a run that was ended goes on where it was; ``--table`` only reads it.
+``--keep`` takes boosters that are not run from the table of a page, with the four digits that it
+has; they must have been run with the same versions, data sets and folds.
 """
 
 from __future__ import annotations
@@ -218,6 +221,16 @@ def means(cache: Path, sets: list[str], names: list[str], n_folds: int) -> pd.Da
     return table.loc[[data for data in sets if data in table.index]]
 
 
+def recorded(page: Path) -> pd.DataFrame:
+    """The losses of the table of a page."""
+    lines = page.read_text().splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("| data | treewright |"))
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[first:]]
+    names = rows[0][1:]
+    body = [row for row in rows[2 : 2 + len(SETS)] if row[0] in SETS]
+    return pd.DataFrame([map(float, row[1:]) for row in body], [r[0] for r in body], names)
+
+
 def report(table: pd.DataFrame) -> str:
     """The table of the docs: losses, mean rank, and loss relative to the best of each set."""
     relative = table.div(table.min(axis=1), axis=0)
@@ -252,6 +265,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cache", type=Path, default=Path("bench-output/boosting_quality.jsonl"))
     parser.add_argument("--table", action="store_true", help="only print what the cache holds")
+    parser.add_argument("--keep", type=Path, help="the page whose table has the other boosters")
     parser.add_argument("--write", type=Path, help="the page whose table is replaced")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -261,7 +275,12 @@ def main() -> None:
     if not options.table:
         with threadpool_limits(THREADS):
             measure(options.cache, sets, names, options.folds)
-    text = report(means(options.cache, sets, names, options.folds))
+    table = means(options.cache, sets, names, options.folds)
+    if options.keep:
+        kept = recorded(options.keep)
+        kept[names] = table[names].reindex(kept.index)
+        table = kept
+    text = report(table)
     print(text)
     if options.write:
         replace_table(options.write, text)

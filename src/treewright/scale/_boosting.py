@@ -20,8 +20,9 @@ from treewright.data.table import Table
 from treewright.data.weights import EXACT
 from treewright.ensembles.boosting.base import Plan
 from treewright.ensembles.boosting.material import Material
+from treewright.ensembles.boosting.settings import growths, length
 from treewright.ensembles.boosting.statistics import many_categories
-from treewright.ensembles.boosting.stopping import is_on, rows_aside
+from treewright.ensembles.boosting.stopping import AUTO_ROWS, is_on, rows_aside
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.errors import DataError, ParameterError
 from treewright.estimator.costs import class_weights
@@ -38,6 +39,7 @@ from treewright.scale._engine import (
     survey_targets,
     weigh,
 )
+from treewright.scale._few_rows import choose_rounds
 from treewright.scale._memory import make_budget
 from treewright.scale._rounds import BlockRun, Pool
 from treewright.scale._share import Fitting, Placed
@@ -212,9 +214,13 @@ def _prepare(
     learn = _learned(schema, target, found, rows.n_learned)
     is_judged = rows.aside is not None or rows.judged is not None
     start = np.zeros((1, aim.n_columns))
+    size = length(estimator, found.n_rows, is_judged and estimator.early_stopping is not False)
+    aside = learn if is_judged else None
     plan = Plan(
-        aim, seed, found.n_rows, learn, learn if is_judged else None, None, start, None, None
+        aim, seed, found.n_rows, *size, learn, aside, None, start, None, growths(estimator)[0]
     )
+    if not is_judged and estimator.n_estimators == "auto" and found.n_rows < AUTO_ROWS:
+        plan = choose_rounds(plan, estimator, engine, source.pieces, reading)
     rounds = estimator._rounds(plan, progress)
     params = {
         **rounds.growth,

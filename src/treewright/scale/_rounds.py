@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Schema, Target
-from treewright.ensembles.boosting.rounds import Rounds, finished, make_forest
-from treewright.ensembles.boosting.stopping import Patience
+from treewright.ensembles.boosting.rounds import Rounds, Stepping, finished, make_forest
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.tree.forest.arrays import Forest
 
@@ -57,7 +56,7 @@ class LocalPool:
         return [getattr(self.share, method)(*args)]
 
 
-class BlockRun:
+class BlockRun(Stepping):
     """A fit in progress; see :class:`treewright.ensembles.boosting.rounds.Run`."""
 
     def __init__(
@@ -67,7 +66,6 @@ class BlockRun:
         self.schema, self.start = schema, start
         self.n_done = 0
         self.n_lost = 0
-        self.patience: Patience | None = None
         self.parts: list[dict[str, NDArray[Any]]] = []
         self.train_score: list[float] = []
         self.validation_score: list[float] = []
@@ -161,28 +159,6 @@ class BlockRun:
             halves = [half for word in words for half in (word >> 64, word & (2**64 - 1))]
             out.append(self.planner.mean_loss(self.most_loss, *halves))
         return out
-
-    # All rounds
-
-    def run(self, patience: Patience | None) -> BaseException | None:
-        """Rounds until they are done, patience ends, or Ctrl-C comes, which is returned."""
-        self.patience = patience
-        try:
-            while self.n_done < self.rounds.n_rounds:
-                self.step()
-                self.rounds.tell(self.n_done, self)
-                if patience is not None and patience.ends(self.n_done, self.validation_score[-1]):
-                    break
-        except KeyboardInterrupt as error:
-            if not self.n_done:
-                raise
-            return error
-        return None
-
-    @property
-    def best_round(self) -> int:
-        """Rounds up to the best one, or all."""
-        return self.n_done if self.patience is None else self.patience.best_round
 
     def forest(self) -> Forest:
         """All trees so far."""

@@ -6,8 +6,9 @@ regressor (``gradient_boosting.py``) say what their target is and what scores me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,23 @@ from sklearn.base import clone
 from treewright.data.schema import Schema
 from treewright.data.sources import is_source, refuse_without_target
 from treewright.ensembles.boosting.exact import ExactRun, check_exact
+from treewright.ensembles.boosting.folds import (
+    FOLD_RATE,
+    FOLD_ROUNDS,
+    FoldRuns,
+    chooses_rounds,
+    deal,
+)
 from treewright.ensembles.boosting.grown import GrownBooster
 from treewright.ensembles.boosting.material import Material, read_material, set_aside
 from treewright.ensembles.boosting.rounds import Judged, Rounds, Run
-from treewright.ensembles.boosting.settings import features_of_node, growth, most_leaves, rate
+from treewright.ensembles.boosting.settings import (
+    features_of_node,
+    growths,
+    length,
+    most_leaves,
+    tree_words,
+)
 from treewright.ensembles.boosting.snapshot import Snapshots, fingerprint
 from treewright.ensembles.boosting.statistics import Statistics, add_statistics
 from treewright.ensembles.boosting.stopping import (
@@ -37,13 +51,12 @@ from treewright.estimator.training import drawn_seed, threads
 from treewright.learners.cart import CARTRegressor
 from treewright.tree.forest.arrays import Forest
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["Boosting"]
 
 Floats = NDArray[np.float64]
-Kind = Literal["gain", "split", "cover"]
+Tell = Callable[[float], None]
+CHOOSING = 0.8
+"""What of a fit is the choice of its rounds, as progress is told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +87,19 @@ class Plan:
     aim: Aim
     seed: int
     n_rows: int  # with those set aside
+    n_rounds: int
+    rate: float
     learn: Material
     aside: Material | None
     before: Forest | None
     start: Floats  # one row
     init: Any  # fitted, or None
-    snapshots: Snapshots | None
+    growth: str
     statistics: Statistics | None = None
+    snapshots: Snapshots | None = None
+    fold_scores: Sequence[float] | Floats | None = (
+        None  # of rounds, where folds have chosen their number
+    )
 
 
 class Boosting(GrownBooster):
@@ -174,9 +193,15 @@ class Boosting(GrownBooster):
             seed = drawn_seed(self.random_state) if before is None else self._seed
             aim = self._make_aim(material)
             learn, aside = set_aside(self, aim, material, eval_set, seed)
-            plan = self._plan(aim, seed, material.table.n_rows, learn, aside, before)
-            run = self._prepare(plan, progress)
-            interrupt = run.run(self._patience(aim, aside))
+            patience = self._patience(aim, aside)
+            by_folds = chooses_rounds(self, aim, material, eval_set is not None)
+            size = length(self, material.table.n_rows, by_folds or patience is not None)
+            plan = self._plan(aim, seed, material.table.n_rows, size, learn, aside, before)
+            if by_folds:
+                plan = self._choose(plan, learn, progress)
+            plan = replace(plan, snapshots=self._snapshots(plan))
+            run = self._prepare(plan, _part(progress, CHOOSING if by_folds else 0.0, 1.0))
+            interrupt = run.run(patience)
             self._store(plan, run)
             if interrupt is not None:
                 raise interrupt
@@ -196,7 +221,7 @@ class Boosting(GrownBooster):
                 f"{material.table.n_rows} rows after {self._n_rows}, or other columns; set "
                 "warm_start=False to begin anew."
             )
-        if self.n_iter_ > self.n_estimators:
+        if self.n_estimators != "auto" and self.n_iter_ > self.n_estimators:
             raise ParameterError(
                 f"n_estimators must not fall with warm_start=True, got {self.n_estimators} after "
                 f"{self.n_iter_}; set warm_start=False to begin anew."
@@ -218,40 +243,73 @@ class Boosting(GrownBooster):
         aim: Aim,
         seed: int,
         n_rows: int,
+        size: tuple[int, float],
         learn: Material,
         aside: Material | None,
-        before: Forest | None,
+        before: Forest | None = None,
+        start: Floats | None = None,
     ) -> Plan:
-        start = np.zeros((1, aim.n_columns))
         init = None
-        if self.init == "prior":
-            start = np.ascontiguousarray(aim.start(learn.y, learn.weight)[None, :], np.float64)
-        elif not isinstance(self.init, str):
+        if start is None:
+            start = np.zeros((1, aim.n_columns))
+            if self.init == "prior":
+                start = np.ascontiguousarray(aim.start(learn.y, learn.weight)[None, :], np.float64)
+        if not isinstance(self.init, str):
             weight = {} if learn.weight is None else {"sample_weight": learn.weight}
             init = clone(self.init).fit(learn.given_rows, learn.given_y, **weight)
-        snapshots = None
-        if self.snapshot is not None:
-            about = fingerprint(self, seed, learn, aside)
-            snapshots = Snapshots(self.snapshot, self.every, about)
         statistics, learn, aside = add_statistics(self, learn, aside, seed)
-        return Plan(aim, seed, n_rows, learn, aside, before, start, init, snapshots, statistics)
+        growth = growths(self)[0]
+        return Plan(aim, seed, n_rows, *size, learn, aside, before, start, init, growth, statistics)
 
-    def _rounds(self, plan: Plan, progress: Progress | None) -> Rounds:
+    def _choose(self, plan: Plan, learn: Material, progress: Progress | None) -> Plan:
+        """The plan with the growth, and as many rounds, as cross-validation finds best."""
+        if plan.before is not None:  # they were chosen when it was begun
+            n = max(self.n_iter_, self._n_rounds)
+            return replace(
+                plan, growth=self.growth_, n_rounds=n, fold_scores=self.validation_score_
+            )
+        coarse = replace(plan, n_rounds=FOLD_ROUNDS, rate=max(plan.rate, FOLD_RATE))
+        size = coarse.n_rounds, coarse.rate
+        parts = [
+            self._plan(plan.aim, plan.seed, plan.n_rows, size, others, fold, start=plan.start)
+            for others, fold in deal(learn)
+        ]
+        names = growths(self)
+        found = []
+        for k, name in enumerate(names):
+            tell = _part(progress, CHOOSING * k / len(names), CHOOSING * (k + 1) / len(names))
+            runs = [self._prepare(replace(part, growth=name), None) for part in parts]
+            folds = FoldRuns(runs, self._rounds(coarse, tell, f"folds ({name}), "))
+            interrupt = folds.run(self._patience(plan.aim, learn))
+            if interrupt is not None:
+                raise interrupt
+            found.append((folds, name))
+        folds, name = max(found, key=lambda each: each[0].best)
+        n = min(plan.n_rounds, max(1, round(folds.best_round * coarse.rate / plan.rate)))
+        return replace(plan, growth=name, n_rounds=n, fold_scores=folds.validation_score)
+
+    def _snapshots(self, plan: Plan) -> Snapshots | None:
+        if self.snapshot is None:
+            return None
+        about = fingerprint(self, plan.seed, plan.rate, plan.learn, plan.aside)
+        return Snapshots(self.snapshot, self.every, about)
+
+    def _rounds(self, plan: Plan, progress: Tell | None, about: str = "") -> Rounds:
         """What the fit is asked for, in the core's words."""
         learn, snapshots = plan.learn, plan.snapshots
 
         def tell(n_done: int, run: Any) -> None:
             if progress is not None:
-                progress(n_done / self.n_estimators)
+                progress(n_done / plan.n_rounds)
             if self.verbose and n_done % int(self.verbose) == 0:
-                print(_line(n_done, run))
+                print(about + _line(n_done, run))
             if snapshots is not None:
                 snapshots.keep(run)
 
         return Rounds(
-            growth={} if self.tree_method == "exact" else growth(self, learn, plan.statistics),
-            n_rounds=self.n_estimators,
-            learning_rate=rate(self, plan.n_rows),
+            growth=tree_words(self, plan.growth, learn, plan.statistics),
+            n_rounds=plan.n_rounds,
+            learning_rate=plan.rate,
             max_bins=self.max_bins,
             seed=plan.seed,
             n_threads=threads(self.n_jobs),
@@ -260,7 +318,7 @@ class Boosting(GrownBooster):
             tell=tell,
         )
 
-    def _prepare(self, plan: Plan, progress: Progress | None) -> Run | ExactRun:
+    def _prepare(self, plan: Plan, progress: Tell | None) -> Run | ExactRun:
         learn, aside, snapshots = plan.learn, plan.aside, plan.snapshots
         training = self._judged(plan, learn)
         judged = None if aside is None else self._judged(plan, aside)
@@ -277,7 +335,7 @@ class Boosting(GrownBooster):
             check_exact(self)
             learner = CARTRegressor(
                 max_depth=self.max_depth,
-                max_leaf_nodes=most_leaves(self, learn.table.n_rows),
+                max_leaf_nodes=most_leaves(self, plan.growth, learn.table.n_rows),
                 min_samples_leaf=self.min_samples_leaf,
                 continuous_split="at_most",
                 n_jobs=self.n_jobs,
@@ -320,15 +378,25 @@ class Boosting(GrownBooster):
         schema = plan.learn.table.schema
         self._schema = Schema(schema.features, schema.named, plan.learn.target)
         self._aim, self._seed, self._n_rows = plan.aim, plan.seed, plan.n_rows
+        self._n_rounds, self.growth_ = plan.n_rounds, plan.growth
+        self._is_chosen = plan.fold_scores is not None
         self._start, self._statistics = plan.start, plan.statistics
         self.__dict__.pop("init_", None)
         if plan.init is not None:
             self.init_ = plan.init
         self.n_iter_ = n
         self.train_score_ = np.array(run.train_score)
-        self.validation_score_ = np.array(run.validation_score)
+        scores = run.validation_score if plan.fold_scores is None else plan.fold_scores
+        self.validation_score_ = np.array(scores)
         self._learn(plan.learn)
         self._keep_features(self._schema)
+
+
+def _part(progress: Progress | None, first: float, last: float) -> Tell | None:
+    """What is told of a part of the fit, from ``first`` to ``last`` of the whole."""
+    if progress is None:
+        return None
+    return lambda fraction: progress(first + (last - first) * fraction)
 
 
 def _line(n_done: int, run: Any) -> str:

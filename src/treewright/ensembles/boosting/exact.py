@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema, Target
 from treewright.ensembles.boosting.losses import multinomial_loss, probabilities
-from treewright.ensembles.boosting.rounds import Judged, Rounds
-from treewright.ensembles.boosting.stopping import Judge, Patience
+from treewright.ensembles.boosting.rounds import Judged, Rounds, Stepping
+from treewright.ensembles.boosting.stopping import Judge
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.errors import ParameterError
 from treewright.estimator.training import Training
@@ -30,7 +30,6 @@ __all__ = ["ExactRun", "check_exact"]
 Floats = NDArray[np.float64]
 
 _BINNED = {
-    "growth": "leaf",
     "max_bins": 255,
     "min_child_weight": 0.001,
     "sampling": "uniform",
@@ -58,7 +57,7 @@ def check_exact(estimator: Any) -> None:
                 f'tree_method="exact" needs {name}={off!r}, got {getattr(estimator, name)!r}; '
                 'use tree_method="hist".'
             )
-    for name, off in (("l2_regularization", 0.0), ("max_features", 1.0)):
+    for name, off in (("growth", "leaf"), ("l2_regularization", 0.0), ("max_features", 1.0)):
         if getattr(estimator, name) not in ("auto", off):
             raise ParameterError(
                 f'tree_method="exact" needs {name}={off!r} or "auto", got '
@@ -71,7 +70,7 @@ def check_exact(estimator: Any) -> None:
         )
 
 
-class ExactRun:
+class ExactRun(Stepping):
     """A fit by exact trees in progress; the same to its caller as :class:`.rounds.Run`."""
 
     def __init__(
@@ -86,46 +85,23 @@ class ExactRun:
         before: Forest | None,
     ) -> None:
         self.learner, self.aim, self.rounds = learner, aim, rounds
+        self.aside = aside
         self.rows = [training] if aside is None else [training, aside]
         self.scores = [np.array(rows.start) for rows in self.rows]
         self.judge, self.answer = judge, answer
         self.trees: list[Tree] = []
+        self.n_done = 0
         self.train_score: list[float] = []
         self.validation_score: list[float] = []
-        self.patience: Patience | None = None
         if before is not None:
             self.trees = [before.tree(i) for i in range(len(before))]
+            self.n_done = len(self.trees) // aim.n_columns
             for rows, score in zip(self.rows, self.scores, strict=True):
                 for i, tree in enumerate(self.trees):
                     score[:, i % aim.n_columns] += _values(tree, rows, rounds.n_threads)
 
-    @property
-    def n_done(self) -> int:
-        """Rounds done."""
-        return len(self.trees) // self.aim.n_columns
-
-    @property
-    def best_round(self) -> int:
-        """Rounds up to the best one, or all."""
-        return self.n_done if self.patience is None else self.patience.best_round
-
-    def run(self, patience: Patience | None) -> BaseException | None:
-        """Rounds until they are done, patience ends, or Ctrl-C comes, which is returned."""
-        self.patience = patience
-        try:
-            while self.n_done < self.rounds.n_rounds:
-                self._step()
-                self.rounds.tell(self.n_done, self)
-                if patience is not None and patience.ends(self.n_done, self.validation_score[-1]):
-                    break
-        except KeyboardInterrupt as error:
-            if not self.n_done:
-                raise
-            del self.trees[self.n_done * self.aim.n_columns :]
-            return error
-        return None
-
-    def _step(self) -> None:
+    def step(self) -> None:
+        """Grow the trees of one round and note what they came to."""
         rows = self.rows[0]
         schema = rows.table.schema
         target = Target(self.rounds.target)
@@ -150,6 +126,7 @@ class ExactRun:
             )
             grown.append(tree)
         self.trees += grown
+        self.n_done += 1
         for part, part_score in zip(self.rows, self.scores, strict=True):
             for k, tree in enumerate(grown):
                 part_score[:, k] += _values(tree, part, self.rounds.n_threads)

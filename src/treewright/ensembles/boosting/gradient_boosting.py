@@ -53,8 +53,12 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         The trees, made when looked at: round after round, for more than two classes one for each.
     n_iter_ : int
         Rounds kept.
+    growth_ : str
+        How the trees grew.
     train_score_, validation_score_ : ndarray of shape (n_rounds,)
-        Loss of the training rows, and loss or score of the rows set aside, after every round.
+        Loss of the training rows, and loss or score of the rows set aside, after every round. Where
+        folds have chosen the rounds: mean loss or score of their rows after every round at a rate
+        of 0.3 (or ``learning_rate``, if larger), with the growth that was chosen.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_classes_ : int
@@ -95,8 +99,8 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         loss: Any = "log_loss",
         *,
         learning_rate: Any = "auto",
-        n_estimators: int = 300,
-        growth: Literal["leaf", "depth", "symmetric"] = "leaf",
+        n_estimators: Any = "auto",
+        growth: Literal["auto", "leaf", "depth", "symmetric"] = "auto",
         max_leaf_nodes: Any = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 2,
@@ -287,8 +291,12 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
         The trees, made when looked at: round after round, for several outputs one for each.
     n_iter_ : int
         Rounds kept.
+    growth_ : str
+        How the trees grew.
     train_score_, validation_score_ : ndarray of shape (n_rounds,)
-        Loss of the training rows, and loss or score of the rows set aside, after every round.
+        Loss of the training rows, and loss or score of the rows set aside, after every round. Where
+        folds have chosen the rounds: mean loss or score of their rows after every round at a rate
+        of 0.3 (or ``learning_rate``, if larger), with the growth that was chosen.
     n_outputs_ : int
         Numbers predicted for a row.
     feature_importances_ : ndarray of shape (n_features,)
@@ -329,8 +337,8 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
         alpha: float = 0.9,
         power: float = 1.5,
         learning_rate: Any = "auto",
-        n_estimators: int = 300,
-        growth: Literal["leaf", "depth", "symmetric"] = "leaf",
+        n_estimators: Any = "auto",
+        growth: Literal["auto", "leaf", "depth", "symmetric"] = "auto",
         max_leaf_nodes: Any = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 2,

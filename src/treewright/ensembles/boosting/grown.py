@@ -13,6 +13,7 @@ from treewright.data.encode import encode
 from treewright.data.schema import Schema, Target
 from treewright.data.sparse import SparseTable
 from treewright.data.table import Table
+from treewright.ensembles.boosting.settings import growths
 from treewright.ensembles.boosting.statistics import Statistics, restored
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.ensembles.members.bodies import Trees
@@ -45,7 +46,10 @@ class GrownBooster(Indexed, Paged, Estimator):
     _schema: Schema
     _seed: int
     _n_rows: int
+    _n_rounds: int = 0  # asked for, or chosen
+    _is_chosen: bool = False  # by cross-validation
     _statistics: Statistics | None = None
+    growth_: str
     n_iter_: int
     train_score_: Floats
     validation_score_: Floats
@@ -255,7 +259,11 @@ class GrownBooster(Indexed, Paged, Estimator):
     def _state(self) -> dict[str, Any]:
         """What was learned, in values that a model file holds."""
         forest = self._fitted()
-        own = {} if self._statistics is None else {"statistics": self._statistics.state()}
+        own: dict[str, Any] = {}
+        if self._statistics is not None:
+            own["statistics"] = self._statistics.state()
+        if self._is_chosen:
+            own["chosen"] = [self.growth_, self._n_rounds]
         return {
             "schema": self._schema,
             "forest": forest,
@@ -296,6 +304,7 @@ class GrownBooster(Indexed, Paged, Estimator):
         self._seed, self._n_rows, self._statistics = seed, n_rows, statistics
         self.train_score_ = state["train_score"]
         self.validation_score_ = state["validation_score"]
+        self._take_choice(state.get("chosen"))
         if state["init"] is not None:
             _require(hasattr(state["init"], "predict"), "its init predicts nothing")
             self.init_ = state["init"]
@@ -305,6 +314,15 @@ class GrownBooster(Indexed, Paged, Estimator):
         self.n_iter_ = len(forest) // columns
         self._keep_features(self._schema)
         return self
+
+    def _take_choice(self, chosen: Any) -> None:
+        """Growth and rounds, where cross-validation has chosen them."""
+        self.growth_ = growths(self)[0]
+        self._is_chosen = chosen is not None
+        if self._is_chosen:
+            fits = type(chosen) is list and [type(each) for each in chosen] == [str, int]
+            _require(fits and chosen[0] in ("leaf", "depth", "symmetric"), "its growth is unknown")
+            self.growth_, self._n_rounds = chosen
 
     def _take_back(self, target: Target, classes: Any) -> None:
         raise NotImplementedError

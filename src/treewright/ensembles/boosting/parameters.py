@@ -19,21 +19,30 @@ BOOSTING: dict[str, Parameter] = {
     "learning_rate": Parameter(
         [Interval(Real, 0.0, None, closed="neither"), StrOptions({"auto"})],
         'float or "auto"',
-        'What of each tree\'s values is added to the scores. "auto" fits it to ``n_estimators``: '
-        "10 / ``n_estimators``, from 10 000 rows on 20 / ``n_estimators``, but at most 0.5.",
+        'What of each tree\'s values is added to the scores. "auto" fits it to the rounds: '
+        "10 / ``n_estimators``, from 10 000 rows on 20 / ``n_estimators``, but at most 0.5; with "
+        '``n_estimators="auto"`` and fewer rows it is 0.05 where rows that no tree sees judge.',
     ),
-    "n_estimators": Parameter([_COUNT], "int", "Most rounds; early stopping may end before."),
+    "n_estimators": Parameter(
+        [_COUNT, StrOptions({"auto"})],
+        'int or "auto"',
+        'Most rounds; early stopping may end before. "auto" lets data of fewer than 10 000 rows '
+        "choose: at most 800 rounds, by cross-validation inside the fit (from 50 rows on) or by "
+        "rows that judge; otherwise it is 300.",
+    ),
     "growth": Parameter(
-        options("leaf", "depth", "symmetric"),
-        '{"leaf", "depth", "symmetric"}',
+        options("auto", "leaf", "depth", "symmetric"),
+        '{"auto", "leaf", "depth", "symmetric"}',
         'Which leaf is split next: the one that gains most ("leaf"), level by level ("depth"), or '
-        'all leaves of a level by one test ("symmetric"); the last is quick to predict with.',
+        'all leaves of a level by one test ("symmetric"). "auto" is "leaf", or "symmetric" where '
+        "cross-validation chooses the rounds and finds it better.",
     ),
     "max_leaf_nodes": Parameter(
         [Interval(Integral, 2, None, closed="left"), StrOptions({"auto"}), None],
         'int or "auto"',
         'Most leaves of a tree; None for no limit. "auto" is the root of the number of rows over '
-        "3.2, from 8 to 63. Symmetric trees have the next lower power of two.",
+        "3.2, from 8 to 63, and of symmetric trees that cross-validation tries 32, from 1 500 rows "
+        "on 64. Symmetric trees have the next lower power of two.",
     ),
     "max_depth": PARAMETERS["max_depth"],
     "min_samples_leaf": Parameter([_COUNT], "int", "Rows that every leaf needs."),
@@ -119,13 +128,14 @@ BOOSTING: dict[str, Parameter] = {
         ["boolean"],
         "bool",
         "Whether a second ``fit`` keeps the rounds there are and adds to them up to "
-        "``n_estimators``, on the same data.",
+        '``n_estimators`` (with "auto" to those that were chosen first), on the same data.',
     ),
     "early_stopping": Parameter(
         ["boolean", StrOptions({"auto"})],
         'bool or "auto"',
         "Whether to end when rows that the trees do not see gain nothing more, and keep the best "
-        'rounds. "auto": with an ``eval_set``, or from 10 000 rows on.',
+        'rounds. "auto": with an ``eval_set``, or from 10 000 rows on; below, folds may choose the '
+        "rounds (``n_estimators``), which False prevents.",
     ),
     "validation_fraction": Parameter(
         [Interval(RealNotInt, 0.0, 1.0, closed="neither"), _COUNT],

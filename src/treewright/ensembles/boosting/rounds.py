@@ -24,7 +24,7 @@ from treewright.kernels.boosting import make_booster
 from treewright.tree.forest.arrays import FOREST_ARRAYS, Forest
 from treewright.tree.split import SplitKind
 
-__all__ = ["Judged", "Rounds", "Run", "finished", "make_forest"]
+__all__ = ["Judged", "Rounds", "Run", "Stepping", "finished", "make_forest"]
 
 Floats = NDArray[np.float64]
 TRAINING = -1
@@ -48,6 +48,11 @@ class Judged:
         if self.count is None:
             return self.factor
         return np.asarray(self.count * (1.0 if self.factor is None else self.factor), np.float64)
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.table.n_rows if self.weight is None else self.weight.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +84,44 @@ class Rounds:
     tell: Callable[[int, Any], None] = field(default=lambda n, run: None)
 
 
-class Run:
+class Stepping:
+    """Rounds one after another; ``step`` does one and notes what was said of it."""
+
+    rounds: Rounds
+    n_done: int
+    validation_score: list[float]
+    patience: Patience | None = None
+
+    def step(self) -> None:
+        """Do one round."""
+        raise NotImplementedError
+
+    def run(self, patience: Patience | None) -> BaseException | None:
+        """Rounds until they are done, patience ends, or Ctrl-C comes, which is returned."""
+        self.patience = patience
+        try:
+            if patience is not None:
+                for n, value in enumerate(self.validation_score[: self.n_done], 1):
+                    if patience.ends(n, value):
+                        return None
+            while self.n_done < self.rounds.n_rounds:
+                self.step()
+                self.rounds.tell(self.n_done, self)
+                if patience is not None and patience.ends(self.n_done, self.validation_score[-1]):
+                    break
+        except KeyboardInterrupt as error:
+            if not self.n_done:
+                raise
+            return error
+        return None
+
+    @property
+    def best_round(self) -> int:
+        """Rounds up to the best one, or all."""
+        return self.n_done if self.patience is None else self.patience.best_round
+
+
+class Run(Stepping):
     """A fit in progress."""
 
     def __init__(
@@ -125,7 +167,6 @@ class Run:
                 np.ascontiguousarray(aside.start.T),
             )
         self.n_done = 0
-        self.patience: Patience | None = None
         self.parts: list[dict[str, NDArray[Any]]] = []
         self.train_score: list[float] = []
         self.validation_score: list[float] = []
@@ -235,31 +276,7 @@ class Run:
         self.train_score = state["train_score"].tolist()
         self.validation_score = state["validation_score"].tolist()
 
-    # All rounds
-
-    def run(self, patience: Patience | None) -> BaseException | None:
-        """Rounds until they are done, patience ends, or Ctrl-C comes, which is returned."""
-        self.patience = patience
-        try:
-            if patience is not None:
-                for n, value in enumerate(self.validation_score[: self.n_done], 1):
-                    if patience.ends(n, value):
-                        return None
-            while self.n_done < self.rounds.n_rounds:
-                self.step()
-                self.rounds.tell(self.n_done, self)
-                if patience is not None and patience.ends(self.n_done, self.validation_score[-1]):
-                    break
-        except KeyboardInterrupt as error:
-            if not self.n_done:
-                raise
-            return error
-        return None
-
-    @property
-    def best_round(self) -> int:
-        """Rounds up to the best one, or all."""
-        return self.n_done if self.patience is None else self.patience.best_round
+    # What is kept
 
     def forest(self) -> Forest:
         """All trees so far."""

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from treewright.data.sparse import SparseTable
-from treewright.ensembles.boosting.settings import rate
 from treewright.errors import DataError, ModelFileError
 from treewright.tree.forest.arrays import Forest
 
@@ -23,12 +22,12 @@ _FREE = ("snapshot", "every", "verbose", "n_jobs", "n_estimators", "warm_start")
 """Parameters that do not change the rounds done."""
 
 
-def fingerprint(estimator: Any, seed: int, learn: Any, aside: Any) -> str:
+def fingerprint(estimator: Any, seed: int, rate: float, learn: Any, aside: Any) -> str:
     """A digest of the data and of the parameters that decide the trees."""
     digest = hashlib.sha256()
     params = estimator.get_params(deep=False)
     digest.update(repr([(k, params[k]) for k in sorted(params) if k not in _FREE]).encode())
-    digest.update(repr((seed, learn.table.schema, rate(estimator, learn.table.n_rows))).encode())
+    digest.update(repr((seed, learn.table.schema, rate)).encode())
     for rows in (learn, aside):
         if rows is None:
             continue
