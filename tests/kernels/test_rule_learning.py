@@ -78,9 +78,10 @@ def random_coverage(n_rules, n_rows, rng):
     return rng.random((n_rules, n_rows)) < likely, is_class, rng.uniform(4, 30, n_rules)
 
 
-def chosen_by_kernel(covers, is_class, weight, bits, share, most):
+def chosen_by_kernel(covers, is_class, weight, bits, share, most, n_random):
     offset = np.concatenate([[0], np.cumsum(covers.sum(axis=1))])
-    return choose_rules(offset, np.nonzero(covers)[1], is_class, weight, bits, share, most)
+    rows = np.nonzero(covers)[1]
+    return choose_rules(offset, rows, is_class, weight, bits, share, most, n_random)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -90,9 +91,9 @@ def test_rules_are_chosen_as_the_twin_chooses_them(n_rules, share, weighted):
     rng = np.random.default_rng(n_rules)
     covers, is_class, bits = random_coverage(n_rules, 400, rng)
     weight = rng.integers(1, 4, 400).astype(float) if weighted else np.empty(0)
-    found = chosen_by_kernel(covers, is_class, weight, bits, share, 8)
+    found = chosen_by_kernel(covers, is_class, weight, bits, share, 8, 20)
     weights = weight if weighted else np.ones(400)
-    expected = twin.choose_rules(covers, is_class, weights, bits, share, 8)
+    expected = twin.choose_rules(covers, is_class, weights, bits, share, 8, 20)
     assert found.tolist() == expected.tolist()
     if n_rules == 25 and share == 0.1:
         assert 0 < found.sum() < n_rules
@@ -101,7 +102,7 @@ def test_rules_are_chosen_as_the_twin_chooses_them(n_rules, share, weighted):
 def test_many_rules_end_where_no_move_saves_a_bit():
     rng = np.random.default_rng(9)
     covers, is_class, bits = random_coverage(1200, 600, rng)
-    found = chosen_by_kernel(covers, is_class, np.empty(0), bits, 0.1, 8)
+    found = chosen_by_kernel(covers, is_class, np.empty(0), bits, 0.1, 8, 2)
     least = twin.subset_cost(covers, is_class, np.ones(600), bits, 0.1, found)
     for r in range(0, 1200, 7):
         moved = found.copy()
@@ -109,12 +110,23 @@ def test_many_rules_end_where_no_move_saves_a_bit():
         assert twin.subset_cost(covers, is_class, np.ones(600), bits, 0.1, moved) > least - 1e-6
 
 
+def test_random_starts_save_bits():
+    covers, is_class, bits = random_coverage(60, 600, np.random.default_rng(3))
+    without, found = (
+        twin.subset_cost(covers, is_class, np.ones(600), bits, 0.1, chosen)
+        for chosen in (
+            chosen_by_kernel(covers, is_class, np.empty(0), bits, 0.1, 8, n) for n in (0, 50)
+        )
+    )
+    assert found < without - 0.1
+
+
 def test_rows_out_of_range_are_refused():
     is_class = np.zeros(3, np.bool_)
     for offset, rows in (([0, 1], [3]), ([0, 1], [-1]), ([0, 2], [0]), ([1, 1], [0])):
         with pytest.raises(ValueError):
             choose_rules(
-                np.array(offset), np.array(rows), is_class, np.empty(0), np.ones(1), 0.5, 8
+                np.array(offset), np.array(rows), is_class, np.empty(0), np.ones(1), 0.5, 8, 2
             )
 
 

@@ -370,6 +370,7 @@ def choose_rules(
     bits: NDArray[np.float64],
     share: float,
     most_exhaustive: int,
+    n_random: int,
 ) -> NDArray[np.uint8]: ...
 def rank_rules(
     rule_offset: NDArray[np.int64],

@@ -22,6 +22,7 @@ def choose_rules(
     bits: Floats,
     share: float,
     most_exhaustive: int,
+    n_random: int,
 ) -> NDArray[np.bool_]:
     """Rules of a class that tell it in the fewest bits; see ``core/rules/choice.cpp``.
 
@@ -35,6 +36,7 @@ def choose_rules(
         np.ascontiguousarray(bits, np.float64),
         share,
         most_exhaustive,
+        n_random,
     )
     return flags.astype(np.bool_)
 

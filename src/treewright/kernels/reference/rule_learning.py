@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.kernels.reference.forest import child_path
+
 __all__ = ["choose_rules", "error_rate", "generalise", "rank_rules", "subset_cost"]
 
 Floats = NDArray[np.float64]
@@ -99,8 +101,9 @@ def choose_rules(
     bits: Floats,
     share: float,
     most_exhaustive: int,
+    n_random: int,
 ) -> Flags:
-    """The cheapest subset of a few rules, or the better end of two climbs of many."""
+    """The cheapest subset of a few rules, or the best end of some climbs of many."""
     n = len(covers)
 
     def cost(chosen: Flags) -> float:
@@ -111,8 +114,23 @@ def choose_rules(
         codes = [i ^ (i >> 1) for i in range(1 << n)]
         subsets = [np.array([code >> r & 1 for r in range(n)], np.bool_) for code in codes]
         return _first_least(subsets, cost)
-    ends = [_climb(np.ones(n, np.bool_), cost), _climb(np.zeros(n, np.bool_), cost)]
-    return _first_least(ends, cost)
+    n_starts = 2 + n_random
+    starts = [_start(i, n_starts, n) for i in range(n_starts)]
+    best = _first_least([_climb(start, cost) for start in starts], cost)
+    for i in range(n_starts, n_starts + n_random):
+        start = best.copy()
+        for flip in range(3):
+            start[child_path(i, flip) % n] ^= True
+        best = _first_least([best, _climb(start, cost)], cost)
+    return best
+
+
+def _start(i: int, n_starts: int, n_rules: int) -> Flags:
+    """All rules, none, then random ones that grow."""
+    if i < 2:
+        return np.full(n_rules, i == 0)
+    drawn = [child_path(i, rule) >> 32 for rule in range(n_rules)]
+    return np.array([u * (n_starts - 1) < (i - 1) << 32 for u in drawn], np.bool_)
 
 
 def _first_least(subsets: Sequence[Flags], cost: Callable[[Flags], float]) -> Flags:
