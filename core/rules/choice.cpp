@@ -26,12 +26,13 @@
 #include "base/philox.hpp"
 #include "base/signals.hpp"
 #include "prune/error_based.hpp"
+#include "rules/voting.hpp"
 #include "rules/weights.hpp"
 
 namespace treewright {
 namespace {
 
-constexpr double kLeastSaving = 1e-9;  // bits; rounding saves nothing
+using rules::kLeastSaving;
 
 // Bits to tell `chosen` of `total` rows, each expected with probability p.
 double subset_bits(double total, double chosen, double p) {
@@ -70,22 +71,10 @@ struct Pair {
 struct Coverage {
   std::span<const std::int64_t> offset;  // rule r covers rows[offset[r]:offset[r + 1]]
   std::span<const std::int32_t> rows;
-  std::vector<std::int64_t> row_offset;
-  std::vector<std::int32_t> row_rules;
+  const rules::RowRules& by_row;
   std::vector<Pair> weight;  // of each row
 
   std::int64_t n_rules() const { return std::ssize(offset) - 1; }
-
-  void index_rows() {
-    row_offset.assign(weight.size() + 1, 0);
-    for (const std::int32_t row : rows) ++row_offset[row + 1];
-    for (std::size_t i = 0; i < weight.size(); ++i) row_offset[i + 1] += row_offset[i];
-    row_rules.resize(rows.size());
-    std::vector<std::int64_t> at(row_offset.begin(), row_offset.end() - 1);
-    for (std::int64_t r = 0; r < n_rules(); ++r)
-      for (std::int64_t i = offset[r]; i < offset[r + 1]; ++i)
-        row_rules[at[rows[i]]++] = static_cast<std::int32_t>(r);
-  }
 };
 
 // A subset of the rules, and what it costs.
@@ -134,8 +123,7 @@ class Subset {
       // With no other rule on the row, those outside of the subset gain or lose it; with one,
       // that one has it alone or no longer.
       const Pair change = leaves ? c_->weight[row] : -c_->weight[row];
-      for (std::int64_t k = c_->row_offset[row]; k < c_->row_offset[row + 1]; ++k) {
-        const std::int32_t q = c_->row_rules[k];
+      for (const std::int32_t q : c_->by_row.of(row)) {
         if (q != r && chosen_[q] == (others == 1)) alone_[q] += change;
       }
     }
@@ -236,18 +224,13 @@ auto choose_rules(const Vector<std::int64_t>& offset, const Vector<std::int32_t>
                   const Vector<bool>& is_class, const Vector<double>& weight,
                   const Vector<double>& bits, double share, std::int64_t most_exhaustive,
                   std::int64_t n_random) {
-  Coverage coverage{view(offset), view(rows), {}, {}, {}};
   const std::size_t n_rows = is_class.size();
   if (offset.size() != bits.size() + 1 || (weight.size() && weight.size() != n_rows) ||
       most_exhaustive > 20 || n_random < 0)
     refuse("The arrays of the rules differ in length.");
-  if (coverage.offset.front() != 0 || coverage.offset.back() != std::ssize(coverage.rows))
-    refuse("The offsets of the rules do not fit their rows.");
-  for (std::int64_t r = 0; r < coverage.n_rules(); ++r)
-    if (coverage.offset[r] > coverage.offset[r + 1])
-      refuse("The offsets of the rules do not fit their rows.");
-  for (const std::int32_t row : coverage.rows)
-    if (row < 0 || row >= static_cast<std::int64_t>(n_rows)) refuse("A row is out of range.");
+  rules::check_coverage(view(offset), view(rows), static_cast<std::int64_t>(n_rows));
+  const rules::RowRules by_row(view(offset), view(rows), static_cast<std::int64_t>(n_rows));
+  Coverage coverage{view(offset), view(rows), by_row, {}};
   const ScaledWeights weights(view(weight));
   for (std::size_t i = 0; i < n_rows; ++i) {
     const std::int64_t w = weights[static_cast<std::int64_t>(i)];
@@ -256,7 +239,6 @@ auto choose_rules(const Vector<std::int64_t>& offset, const Vector<std::int32_t>
   std::vector<std::uint8_t> chosen;
   {
     nb::gil_scoped_release release;
-    coverage.index_rows();
     chosen = choose(coverage, view(bits), share, weights.unit, most_exhaustive, n_random);
   }
   auto out = allocate(std::uint8_t{}, chosen.size());

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from treewright.kernels import _core
 
-__all__ = ["choose_rules", "error_rate", "rank_rules"]
+__all__ = ["choose_rules", "choose_voting_rules", "error_rate", "rank_rules"]
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +37,36 @@ def choose_rules(
         share,
         most_exhaustive,
         n_random,
+    )
+    return flags.astype(np.bool_)
+
+
+def choose_voting_rules(
+    rule_offset: NDArray[Any],
+    rows: NDArray[Any],
+    label: NDArray[Any],
+    strength: Floats,
+    y: NDArray[Any],
+    weight: Floats,
+    bits: Floats,
+    n_classes: int,
+    share: float,
+) -> NDArray[np.bool_]:
+    """Rules that vote which tell the classes in the fewest bits; ``core/rules/vote_choice.cpp``.
+
+    Rule ``r`` covers ``rows[rule_offset[r]:rule_offset[r + 1]]`` and votes for ``label[r]`` with
+    its ``strength``; an empty ``weight`` means ones.
+    """
+    flags = _core.choose_voting_rules(
+        np.ascontiguousarray(rule_offset, np.int64),
+        np.ascontiguousarray(rows, np.int32),
+        np.ascontiguousarray(label, np.int32),
+        np.ascontiguousarray(strength, np.float64),
+        np.ascontiguousarray(y, np.int32),
+        np.ascontiguousarray(weight, np.float64),
+        np.ascontiguousarray(bits, np.float64),
+        n_classes,
+        share,
     )
     return flags.astype(np.bool_)
 

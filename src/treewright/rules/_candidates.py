@@ -1,8 +1,8 @@
-"""The rules that a rule set is chosen from: the leaves of a tree, without what does not pay.
+"""The rules that a rule set is chosen from: the nodes of a tree, without what does not pay.
 
-Every leaf is a rule. Conditions that do not pay are dropped (``core/rules/generalise.hpp``), and of
-the rules that are left those are chosen, class by class, that tell the class in the fewest bits
-(``core/rules/choice.cpp``).
+Every leaf is a rule, and for C5.0 every other node too. Conditions that do not pay are dropped
+(``core/rules/generalise.hpp``). ``choose_candidates`` keeps those that tell the classes, one by
+one, in the fewest bits (``core/rules/choice.cpp``).
 
 The bits of a condition are fitted to what c4.5rules prints, which is all that is published of
 them: log2 of the features, plus 1.2 × the entropy of the categories (a gap is one more), or
@@ -127,17 +127,22 @@ class Candidates:
         return csc_matrix(csr_matrix((ones, indices, indptr), (rows.table.n_rows, len(self))))
 
 
-def leaf_paths(tree: Tree) -> tuple[list[tuple[Condition, ...]], NDArray[np.int32]]:
-    """The conditions on the way to each leaf that training rows reach, and its class code."""
+def leaf_paths(
+    tree: Tree, inner: bool = False
+) -> tuple[list[tuple[Condition, ...]], NDArray[np.int32]]:
+    """The conditions on the way to each leaf that training rows reach, and its class code.
+
+    With ``inner`` also those of the nodes between root and leaves.
+    """
     paths, labels = [], []
     stack: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
     while stack:
         node, above = stack.pop()
         children = tree.children(node)
+        if tree.weight[node] > 0 and (not children or (inner and above)):
+            paths.append(above)
+            labels.append(int(tree.label[node]))
         if not children:
-            if tree.weight[node] > 0:
-                paths.append(above)
-                labels.append(int(tree.label[node]))
             continue
         conditions = branch_conditions(tree, node)
         stack.extend(
@@ -147,13 +152,27 @@ def leaf_paths(tree: Tree) -> tuple[list[tuple[Condition, ...]], NDArray[np.int3
     return paths, np.array(labels, np.int32)
 
 
-def generalised_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> Candidates:
+def generalised_rules(
+    tree: Tree, rows: TrainingRows, errors: ErrorRules | None, inner: bool = False
+) -> Candidates:
     """The rules of the leaves without the conditions that do not pay, each once.
 
     Rules that are right no more often than their class is frequent (by Laplace's estimate) are
     left out.
+
+    Parameters
+    ----------
+    tree
+        A classification tree.
+    rows
+        The rows that it was grown from.
+    errors
+        How pessimistic to be about the errors of rules; None for Laplace's estimate.
+    inner
+        Whether nodes that are no leaves are rules too.
     """
-    paths, labels = leaf_paths(tree)
+    paths, labels = leaf_paths(tree, inner)
+    limit = None if errors is None else errors.numbers()
     distinct, offset, listed = distinct_conditions(paths)
     pool = ConditionPool(distinct, tree.schema)
     sorted_rows = rows.take(_leaf_order(tree, rows))
@@ -163,10 +182,10 @@ def generalised_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> Can
         sorted_rows.weights,
         rows.n_classes,
         labels,
-        errors.numbers(),
+        limit,
         rows.n_threads,
     )
-    rates = error_rate(covered, wrong, *errors.numbers())
+    rates = (wrong + 1.0) / (covered + 2.0) if limit is None else error_rate(covered, wrong, *limit)
     stays = kept.astype(np.bool_)
     rule_of = np.repeat(np.arange(len(paths)), np.diff(offset))[stays]
     tests = listed[stays]
