@@ -33,5 +33,6 @@ void bind_rules(nanobind::module_& m);
 void bind_soft(nanobind::module_& m);
 void bind_text_codes(nanobind::module_& m);
 void bind_tree_blocks(nanobind::module_& m);
+void bind_vote_choice(nanobind::module_& m);
 
 }  // namespace treewright

@@ -29,6 +29,7 @@ NB_MODULE(_core, m) {
   treewright::bind_tables(m);
   treewright::bind_rule_choice(m);
   treewright::bind_rule_utility(m);
+  treewright::bind_vote_choice(m);
   treewright::bind_rules(m);
   treewright::bind_soft(m);
   treewright::bind_text_codes(m);

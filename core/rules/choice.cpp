@@ -6,9 +6,10 @@
 // as if they fell on both sides alike; the smaller side has a code of its own.
 //
 // All subsets are tried for a few rules; otherwise rules are added to and taken from all of them,
-// and from none, one at a time, as long as that saves bits, and the better end is kept. For every
-// rule the rows that it alone decides are kept up to date, so that a step costs one look at each
-// rule, and a move the rows of one rule. Of very many rules several are moved after each look.
+// from none, from random subsets of every size, and from the best end with three rules flipped, one
+// at a time, as long as that saves bits. For every rule the rows that it alone decides are kept up
+// to date, so that a step costs one look at each rule, and a move the rows of one rule. Of very
+// many rules several are moved after each look.
 //
 // References: Quinlan (1993), C4.5: Programs for Machine Learning, chapter 5; Quinlan (1995), MDL
 // and categorical theories (continued), ICML-95.
@@ -22,14 +23,16 @@
 
 #include "base/binding.hpp"
 #include "base/module.hpp"
+#include "base/philox.hpp"
 #include "base/signals.hpp"
 #include "prune/error_based.hpp"
+#include "rules/voting.hpp"
 #include "rules/weights.hpp"
 
 namespace treewright {
 namespace {
 
-constexpr double kLeastSaving = 1e-9;  // bits; rounding saves nothing
+using rules::kLeastSaving;
 
 // Bits to tell `chosen` of `total` rows, each expected with probability p.
 double subset_bits(double total, double chosen, double p) {
@@ -68,29 +71,17 @@ struct Pair {
 struct Coverage {
   std::span<const std::int64_t> offset;  // rule r covers rows[offset[r]:offset[r + 1]]
   std::span<const std::int32_t> rows;
-  std::vector<std::int64_t> row_offset;
-  std::vector<std::int32_t> row_rules;
+  const rules::RowRules& by_row;
   std::vector<Pair> weight;  // of each row
 
   std::int64_t n_rules() const { return std::ssize(offset) - 1; }
-
-  void index_rows() {
-    row_offset.assign(weight.size() + 1, 0);
-    for (const std::int32_t row : rows) ++row_offset[row + 1];
-    for (std::size_t i = 0; i < weight.size(); ++i) row_offset[i + 1] += row_offset[i];
-    row_rules.resize(rows.size());
-    std::vector<std::int64_t> at(row_offset.begin(), row_offset.end() - 1);
-    for (std::int64_t r = 0; r < n_rules(); ++r)
-      for (std::int64_t i = offset[r]; i < offset[r + 1]; ++i)
-        row_rules[at[rows[i]]++] = static_cast<std::int32_t>(r);
-  }
 };
 
 // A subset of the rules, and what it costs.
 class Subset {
  public:
   Subset(const Coverage& coverage, std::span<const double> bits, double share, double unit)
-      : c_(coverage),
+      : c_(&coverage),
         bits_(bits),
         share_(share),
         unit_(unit),
@@ -98,12 +89,12 @@ class Subset {
         times_(coverage.weight.size(), 0),
         alone_(coverage.n_rules()) {
     log2_factorial_.push_back(0);
-    for (std::int64_t k = 1; k <= c_.n_rules(); ++k)
+    for (std::int64_t k = 1; k <= c_->n_rules(); ++k)
       log2_factorial_.push_back(log2_factorial_.back() + std::log2(static_cast<double>(k)));
-    for (const Pair& w : c_.weight) total_ += w;
-    for (std::int64_t r = 0; r < c_.n_rules(); ++r)
-      for (std::int64_t i = c_.offset[r]; i < c_.offset[r + 1]; ++i)
-        alone_[r] += c_.weight[c_.rows[i]];
+    for (const Pair& w : c_->weight) total_ += w;
+    for (std::int64_t r = 0; r < c_->n_rules(); ++r)
+      for (std::int64_t i = c_->offset[r]; i < c_->offset[r + 1]; ++i)
+        alone_[r] += c_->weight[c_->rows[i]];
   }
 
   const std::vector<std::uint8_t>& chosen() const { return chosen_; }
@@ -124,16 +115,15 @@ class Subset {
     theory_ += step * bits_[r];
     count_ += step;
     chosen_[r] = !leaves;
-    for (std::int64_t i = c_.offset[r]; i < c_.offset[r + 1]; ++i) {
-      const std::int32_t row = c_.rows[i];
+    for (std::int64_t i = c_->offset[r]; i < c_->offset[r + 1]; ++i) {
+      const std::int32_t row = c_->rows[i];
       const std::int32_t others = times_[row] - leaves;
       times_[row] += step;
       if (others > 1) continue;
       // With no other rule on the row, those outside of the subset gain or lose it; with one,
       // that one has it alone or no longer.
-      const Pair change = leaves ? c_.weight[row] : -c_.weight[row];
-      for (std::int64_t k = c_.row_offset[row]; k < c_.row_offset[row + 1]; ++k) {
-        const std::int32_t q = c_.row_rules[k];
+      const Pair change = leaves ? c_->weight[row] : -c_->weight[row];
+      for (const std::int32_t q : c_->by_row.of(row)) {
         if (q != r && chosen_[q] == (others == 1)) alone_[q] += change;
       }
     }
@@ -148,7 +138,7 @@ class Subset {
            exception_bits(c, u, number(covered.out), number(total_.in - covered.in));
   }
 
-  const Coverage& c_;
+  const Coverage* c_;
   std::span<const double> bits_;
   double share_, unit_;
   std::vector<double> log2_factorial_;
@@ -198,34 +188,49 @@ void climb(Subset& subset, std::int64_t n_rules, SignalPoll& signals) {
   }
 }
 
+// Whether start `i` of `n_starts` holds a rule: all do, none does, then random ones that grow.
+bool starts_with(std::int64_t i, std::int64_t n_starts, std::int64_t rule) {
+  if (i < 2) return i == 0;
+  const u64 drawn = child_path(static_cast<u64>(i), static_cast<i32>(rule)) >> 32;
+  return drawn * static_cast<u64>(n_starts - 1) < static_cast<u64>(i - 1) << 32;
+}
+
 std::vector<std::uint8_t> choose(const Coverage& coverage, std::span<const double> bits,
-                                 double share, double unit, std::int64_t most_exhaustive) {
+                                 double share, double unit, std::int64_t most_exhaustive,
+                                 std::int64_t n_random) {
+  constexpr i32 kFlips = 3;
   const std::int64_t n = coverage.n_rules();
-  Subset none(coverage, bits, share, unit);
+  const Subset none(coverage, bits, share, unit);
+  Subset best = none;
   SignalPoll signals;
-  if (n <= most_exhaustive) return try_all(none, n, signals);
-  Subset all(coverage, bits, share, unit);
-  for (std::int64_t r = 0; r < n; ++r) all.flip(r);
-  climb(none, n, signals);
-  climb(all, n, signals);
-  return none.cost() < all.cost() - kLeastSaving ? none.chosen() : all.chosen();
+  if (n <= most_exhaustive) return try_all(best, n, signals);
+  const std::int64_t n_starts = 2 + n_random;
+  for (std::int64_t i = 0; i < n_starts + n_random; ++i) {
+    Subset subset = i < n_starts ? none : best;
+    if (i < n_starts) {
+      for (std::int64_t r = 0; r < n; ++r)
+        if (starts_with(i, n_starts, r)) subset.flip(r);
+    } else {
+      for (i32 flip = 0; flip < kFlips; ++flip)
+        subset.flip(static_cast<std::int64_t>(child_path(static_cast<u64>(i), flip) % n));
+    }
+    climb(subset, n, signals);
+    if (i == 0 || subset.cost() < best.cost() - kLeastSaving) best = std::move(subset);
+  }
+  return best.chosen();
 }
 
 auto choose_rules(const Vector<std::int64_t>& offset, const Vector<std::int32_t>& rows,
                   const Vector<bool>& is_class, const Vector<double>& weight,
-                  const Vector<double>& bits, double share, std::int64_t most_exhaustive) {
-  Coverage coverage{view(offset), view(rows), {}, {}, {}};
+                  const Vector<double>& bits, double share, std::int64_t most_exhaustive,
+                  std::int64_t n_random) {
   const std::size_t n_rows = is_class.size();
   if (offset.size() != bits.size() + 1 || (weight.size() && weight.size() != n_rows) ||
-      most_exhaustive > 20)
+      most_exhaustive > 20 || n_random < 0)
     refuse("The arrays of the rules differ in length.");
-  if (coverage.offset.front() != 0 || coverage.offset.back() != std::ssize(coverage.rows))
-    refuse("The offsets of the rules do not fit their rows.");
-  for (std::int64_t r = 0; r < coverage.n_rules(); ++r)
-    if (coverage.offset[r] > coverage.offset[r + 1])
-      refuse("The offsets of the rules do not fit their rows.");
-  for (const std::int32_t row : coverage.rows)
-    if (row < 0 || row >= static_cast<std::int64_t>(n_rows)) refuse("A row is out of range.");
+  rules::check_coverage(view(offset), view(rows), static_cast<std::int64_t>(n_rows));
+  const rules::RowRules by_row(view(offset), view(rows), static_cast<std::int64_t>(n_rows));
+  Coverage coverage{view(offset), view(rows), by_row, {}};
   const ScaledWeights weights(view(weight));
   for (std::size_t i = 0; i < n_rows; ++i) {
     const std::int64_t w = weights[static_cast<std::int64_t>(i)];
@@ -234,8 +239,7 @@ auto choose_rules(const Vector<std::int64_t>& offset, const Vector<std::int32_t>
   std::vector<std::uint8_t> chosen;
   {
     nb::gil_scoped_release release;
-    coverage.index_rows();
-    chosen = choose(coverage, view(bits), share, weights.unit, most_exhaustive);
+    chosen = choose(coverage, view(bits), share, weights.unit, most_exhaustive, n_random);
   }
   auto out = allocate(std::uint8_t{}, chosen.size());
   std::copy(chosen.begin(), chosen.end(), out.data());
@@ -266,7 +270,7 @@ void bind_rule_choice(nb::module_& m) {
   m.def("choose_rules", &choose_rules, nb::arg("rule_offset").noconvert(),
         nb::arg("rows").noconvert(), nb::arg("is_class").noconvert(), nb::arg("weight").noconvert(),
         nb::arg("bits").noconvert(), nb::arg("share"), nb::arg("most_exhaustive"),
-        "Rules of a class that tell it in the fewest bits.");
+        nb::arg("n_random"), "Rules of a class that tell it in the fewest bits.");
 }
 
 }  // namespace treewright

@@ -1,6 +1,6 @@
 // Dropping conditions of rules, as c4.5rules does.
 //
-// A rule starts as the tests on the way to a leaf. As long as that does not raise the pessimistic
+// A rule starts as the tests on the way to a node. As long as that does not raise the estimated
 // error rate of the rule over all training rows, the test whose loss leaves the lowest rate is
 // dropped; of equals, the one furthest from the root.
 //
@@ -19,6 +19,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -35,14 +36,12 @@ struct LearningRows {
   std::int64_t n_rows = 0;
   std::vector<Words> is_class;              // per class, bit i: row i has it
   const std::vector<std::int64_t>* weight;  // scaled; empty: all one
-  double unit = 1;
 
   LearningRows(std::span<const std::int32_t> labels, std::int32_t n_classes,
-               const std::vector<std::int64_t>& weights, double weight_unit)
+               const std::vector<std::int64_t>& weights)
       : n_rows(static_cast<std::int64_t>(labels.size())),
         is_class(n_classes, Words((labels.size() + 63) / 64, 0)),
-        weight(&weights),
-        unit(weight_unit) {
+        weight(&weights) {
     for (std::int64_t i = 0; i < n_rows; ++i)
       is_class[labels[i]][i / 64] |= std::uint64_t{1} << (i % 64);
   }
@@ -62,14 +61,23 @@ struct LearningRows {
   }
 };
 
+// How rules are judged: by an upper limit of their errors, or by Laplace's estimate.
+struct Judge {
+  std::optional<ErrorRules> limit;
+  double unit = 1;  // of weights
+
+  double error_rate(std::int64_t covered, std::int64_t wrong) const {
+    const double n = static_cast<double>(covered) * unit, e = static_cast<double>(wrong) * unit;
+    if (!limit) return (e + 1) / (n + 2);
+    return n > 0 ? (e + added_errors(n, e, *limit)) / n : 1.0;
+  }
+};
+
 // Covered weight, and how much of it is of other classes.
 struct Support {
   std::int64_t covered = 0, wrong = 0;
 
-  double error_rate(double unit, const ErrorRules& rules) const {
-    const double n = static_cast<double>(covered) * unit, e = static_cast<double>(wrong) * unit;
-    return n > 0 ? (e + added_errors(n, e, rules)) / n : 1.0;
-  }
+  double error_rate(const Judge& judge) const { return judge.error_rate(covered, wrong); }
 };
 
 // How many tests each row fails, in binary: bit i of digit d belongs to row i of the word.
@@ -116,9 +124,9 @@ class Failures {
 
 class Generaliser {
  public:
-  Generaliser(const RuleModel& model, const LearningRows& rows, const ErrorRules& rules,
+  Generaliser(const RuleModel& model, const LearningRows& rows, const Judge& judge,
               const SortedFeatures& sorted, const Input& input)
-      : model_(model), rows_(rows), rules_(rules), answers_(model, input, sorted) {
+      : model_(model), rows_(rows), judge_(judge), answers_(model, input, sorted) {
     all_.reset(answers_.n_words());
   }
 
@@ -131,7 +139,7 @@ class Generaliser {
     Failures failures = all_;
     std::vector<Support> without(n_tests);
     Support now = count(failures, kept, label, without);
-    double rate = now.error_rate(rows_.unit, rules_);
+    double rate = now.error_rate(judge_);
     for (std::int64_t left = n_tests; left > 0; --left) {
       const auto [best, best_rate] = cheapest(kept, without);
       if (best_rate > rate) break;
@@ -165,7 +173,7 @@ class Generaliser {
     double best_rate = 0;
     for (std::int64_t i = 0; i < std::ssize(without); ++i) {
       if (!kept[i]) continue;
-      const double rate = without[i].error_rate(rows_.unit, rules_);
+      const double rate = without[i].error_rate(judge_);
       if (best >= 0 && rate > best_rate) continue;
       best = i;
       best_rate = rate;
@@ -211,7 +219,7 @@ class Generaliser {
 
   const RuleModel& model_;
   const LearningRows& rows_;
-  const ErrorRules& rules_;
+  const Judge& judge_;
   Answers answers_;
   Failures all_;                     // of all tests of the current rule
   std::vector<std::int32_t> tests_;  // of the current rule

@@ -11,6 +11,7 @@
 #include "rules/weights.hpp"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 
 #include "base/binding.hpp"
 #include "base/module.hpp"
@@ -205,19 +206,22 @@ class Matcher {
   // Drops conditions of every rule: which tests stay, and the weight covered and wrong then.
   nb::tuple generalise(nb::handle rows, const Vector<std::int32_t>& y, const Vector<double>& weight,
                        std::int32_t n_classes, const Vector<std::int32_t>& outcome,
-                       const std::array<double, 3>& error_rules, int n_threads) const {
+                       const std::optional<std::array<double, 3>>& limit, int n_threads) const {
     const Input input = read(rows, n_threads);
     check_classes(input, view(y), n_classes, weight.size());
     if (static_cast<std::int64_t>(outcome.size()) != n_rules())
       refuse("Outcomes must be one for each rule.");
     for (const std::int32_t label : view(outcome))
       if (label < 0 || label >= n_classes) refuse("A class code is out of range.");
-    ErrorRules rules;
-    rules.confidence = error_rules[0];
-    rules.z = error_rules[1];
-    rules.tail = error_rules[2];
     const ScaledWeights weights(view(weight));
-    const LearningRows learning(view(y), n_classes, weights.each, weights.unit);
+    Judge judge{{}, weights.unit};
+    if (limit) {
+      ErrorRules& rules = judge.limit.emplace();
+      rules.confidence = (*limit)[0];
+      rules.z = (*limit)[1];
+      rules.tail = (*limit)[2];
+    }
+    const LearningRows learning(view(y), n_classes, weights.each);
     auto kept = allocate(std::uint8_t{}, model_.rule_tests.size());
     auto covered = allocate(double{}, n_rules());
     auto wrong = allocate(double{}, n_rules());
@@ -226,7 +230,7 @@ class Matcher {
     std::vector<std::unique_ptr<Generaliser>> own(n_threads);
     auto body = [&, labels = outcome.data()](std::int64_t c, int thread) {
       if (!own[thread])
-        own[thread] = std::make_unique<Generaliser>(model_, learning, rules, *sorted, input);
+        own[thread] = std::make_unique<Generaliser>(model_, learning, judge, *sorted, input);
       for (std::int64_t r = c * chunk; r < std::min(n_rules(), (c + 1) * chunk); ++r) {
         const Support s = own[thread]->run(r, labels[r], kept.data() + model_.rule_offset[r]);
         covered.data()[r] = static_cast<double>(s.covered) * weights.unit;
@@ -316,7 +320,7 @@ void bind_rules(nb::module_& m) {
            nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("n_threads") = 1)
       .def("generalise", &Matcher::generalise, nb::arg("rows"), nb::arg("y").noconvert(),
            nb::arg("weight").noconvert(), nb::arg("n_classes"), nb::arg("outcome").noconvert(),
-           nb::arg("error_rules"), nb::arg("n_threads") = 1)
+           nb::arg("limit").none(), nb::arg("n_threads") = 1)
       .def_prop_ro("n_rules", &Matcher::n_rules);
 }
 

@@ -23,11 +23,19 @@ from tests.oracle.recorded import (
 )
 from treewright import C45Rules
 from treewright.data.encode import encode
-from treewright.data.target import class_codes
-from treewright.rules._candidates import ErrorRules, TrainingRows, generalised_rules
+from treewright.kernels.reference.rule_learning import subset_cost
+from treewright.rules._candidates import (
+    Candidates,
+    ErrorRules,
+    TrainingRows,
+    choose_candidates,
+    generalised_rules,
+)
 from treewright.tree.conditions import Interval, Members, merge_conditions
 
 Test = tuple[str, str, Any]
+Said = tuple[frozenset[Test], int]
+"""A rule: its tests and the number of its class."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +43,19 @@ class Comparison:
     """What both programs say of a data set.
 
     Of the ``n_printed`` rules of c4.5rules, ``n_generalised`` are among the rules that we choose
-    from, with the same conditions and percentage.
+    from, with the same conditions and percentage. ``extra_bits`` is what our choice takes more than
+    theirs in each class, by our count of bits (before rules are dropped for their errors).
     """
 
     name: str
     theirs: Output
-    ours: list[tuple[frozenset[Test], str]]
-    their_rules: list[tuple[frozenset[Test], str]]
-    default: tuple[str, str]
+    ours: list[Said]
+    their_rules: list[Said]
+    default: tuple[int, int]
     n_errors: int
     n_printed: int
     n_generalised: int
+    extra_bits: list[float]
 
     @property
     def n_shared(self) -> int:
@@ -89,43 +99,67 @@ def compare_small(name: str) -> Comparison:
 
 
 def compare(recorded: Recorded, classes: list[str]) -> Comparison:
-    """Fit one data set and read what c4.5rules said of it."""
+    """Fit one data set and read what c4.5rules said of it.
+
+    Classes are numbers in the order that C4.5 had them in, which decides ties.
+    """
     name = recorded.name
     theirs = parse_output(recorded.runs["default"]["c45rules_text"])
-    model = C45Rules(variant="release8", **recorded.hints).fit(recorded.X, recorded.y)
+    place = {str(value): i for i, value in enumerate(classes)}
+    y = np.array([place[str(value)] for value in recorded.y])
+    model = C45Rules(variant="release8", **recorded.hints).fit(recorded.X, y)
     kept = {rule.number: rule for rule in theirs.rules}
-    candidates = _candidates(model, recorded)
-    printed = [
-        (_their_tests(rule, recorded), str(classes[rule.label]), rule.accuracy)
-        for rule in theirs.rules
+    found, rows = _candidates(model, recorded.X, y)
+    said = [
+        (_our_tests(merge_conditions(found.conditions(i))), int(label))
+        for i, label in enumerate(found.label)
     ]
+    accuracy_of = dict(zip(said, 100 * (1 - found.rate), strict=True))
+    printed = [(_their_tests(rule, recorded), rule.label, rule.accuracy) for rule in theirs.rules]
     return Comparison(
         name=name,
         theirs=theirs,
-        ours=[(_our_tests(rule.conditions), str(rule.outcome)) for rule in model.rules_],
+        ours=[(_our_tests(rule.conditions), int(rule.outcome)) for rule in model.rules_],
         their_rules=[
-            (_their_tests(kept[number], recorded), str(classes[kept[number].label]))
-            for number in theirs.used
+            (_their_tests(kept[number], recorded), kept[number].label) for number in theirs.used
         ],
-        default=(str(model.rules_.default), str(classes[theirs.default])),
-        n_errors=int(np.count_nonzero(model.predict(recorded.X) != recorded.y)),
+        default=(int(model.rules_.default), theirs.default),
+        n_errors=int(np.count_nonzero(model.predict(recorded.X) != y)),
         n_printed=len(printed),
         n_generalised=sum(
-            abs(candidates.get((tests, label), np.inf) - accuracy) < 0.051
+            abs(accuracy_of.get((tests, label), np.inf) - accuracy) < 0.051
             for tests, label, accuracy in printed
         ),
+        extra_bits=_extra_bits(found, rows, {(tests, label) for tests, label, _ in printed}, said),
     )
 
 
-def _candidates(model: C45Rules, recorded: Recorded) -> dict[tuple[frozenset[Test], str], float]:
-    """The generalised rules of a model's tree, and their percentages."""
-    codes, classes = class_codes(recorded.y)
-    rows = TrainingRows(encode(recorded.X, schema=model.tree_.schema), codes, None, len(classes))
-    found = generalised_rules(model.tree_, rows, ErrorRules(0.25, 0.6925, 0.67))
-    return {
-        (_our_tests(merge_conditions(found.conditions(i))), str(classes[label])): 100 * (1 - rate)
-        for i, (label, rate) in enumerate(zip(found.label, found.rate, strict=True))
-    }
+def _candidates(model: C45Rules, X: pd.DataFrame, y: np.ndarray) -> tuple[Candidates, TrainingRows]:
+    """The generalised rules of a model's tree, and the rows that they were made from."""
+    table = encode(X, schema=model.tree_.schema)
+    rows = TrainingRows(table, y.astype(np.int32), None, int(y.max()) + 1)
+    return generalised_rules(model.tree_, rows, ErrorRules(0.25, 0.6925, 0.67)), rows
+
+
+def _extra_bits(
+    found: Candidates, rows: TrainingRows, printed: set[Said], said: list[Said]
+) -> list[float]:
+    covers = found.coverage(rows).toarray().T
+    chosen = choose_candidates(found, rows, 0.5)
+    ours = {(tests, int(label)) for tests, label in zip(chosen.tests, chosen.label, strict=True)}
+    extra = []
+    for label in np.unique(found.label):
+        own = np.flatnonzero(found.label == label)
+        flags = (
+            np.array([(found.tests[i], int(label)) in ours for i in own]),
+            np.array([said[i] in printed for i in own]),
+        )
+        our_cost, their_cost = (
+            subset_cost(covers[own], rows.y == label, np.ones(len(rows.y)), found.bits[own], 0.5, f)
+            for f in flags
+        )
+        extra.append(our_cost - their_cost)
+    return extra
 
 
 def _our_tests(conditions: Any) -> frozenset[Test]:

@@ -12,19 +12,9 @@ import pytest
 from tests.conftest import SHARED
 from tests.oracle.c45rules_compare import compare_shared, compare_small, datasets_with_rules
 
-DIFFERENT = {
-    "cmc",
-    "credit_g",
-    "heart_statlog",
-    "labor",
-    "oj",
-    "pima",
-    "pima2",
-    "soybean",
-    "vowel",
-}
-ORDER_TIED = {"golf", "weather_play"}
-"""Two classes without false positives; ours come in the order of ``classes_``."""
+DIFFERENT = {"cmc", "credit_g", "oj", "soybean"}
+MORE_ERRORS = {"oj": 1}
+"""Training errors beyond those of c4.5rules, where the cheaper rules of ours make more."""
 
 
 MISSING = {"soybean": 3}
@@ -47,13 +37,7 @@ def test_the_recorded_runs_are_all_here(shared_dir):
 
 
 def test_the_rules_and_their_order_are_those_of_c45rules(comparison):
-    expected = (
-        "different"
-        if comparison.name in DIFFERENT
-        else "order"
-        if comparison.name in ORDER_TIED
-        else "equal"
-    )
+    expected = "different" if comparison.name in DIFFERENT else "equal"
     assert comparison.verdict == expected
 
 
@@ -66,10 +50,15 @@ def test_training_errors_are_those_of_c45rules_where_the_rules_are(comparison):
         assert comparison.n_errors == comparison.theirs.n_errors
 
 
+def test_no_class_is_told_in_more_bits_than_by_the_rules_of_c45rules(comparison):
+    assert max(comparison.extra_bits) < 1e-6
+
+
 def test_other_rules_make_no_more_errors_and_are_about_as_many(comparison):
-    assert comparison.n_errors <= comparison.theirs.n_errors
+    more = MORE_ERRORS.get(comparison.name, 0)
+    assert comparison.n_errors <= comparison.theirs.n_errors + more
     assert len(comparison.ours) <= len(comparison.their_rules) + 3
-    assert comparison.n_shared >= 0.55 * len(comparison.their_rules)
+    assert comparison.n_shared >= 0.75 * len(comparison.their_rules)
 
 
 def test_conditions_are_dropped_as_c45rules_drops_them(comparison):

@@ -372,6 +372,18 @@ def choose_rules(
     bits: NDArray[np.float64],
     share: float,
     most_exhaustive: int,
+    n_random: int,
+) -> NDArray[np.uint8]: ...
+def choose_voting_rules(
+    rule_offset: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    label: NDArray[np.int32],
+    strength: NDArray[np.float64],
+    y: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    bits: NDArray[np.float64],
+    n_classes: int,
+    share: float,
 ) -> NDArray[np.uint8]: ...
 def rank_rules(
     rule_offset: NDArray[np.int64],
@@ -423,7 +435,7 @@ class RuleMatcher:
         weight: NDArray[np.float64],
         n_classes: int,
         outcome: NDArray[np.int32],
-        error_rules: tuple[float, float, float],
+        limit: tuple[float, float, float] | None,
         n_threads: int = 1,
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.float64]]: ...
 

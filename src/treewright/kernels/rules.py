@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from treewright.kernels import _core
 
-__all__ = ["choose_rules", "error_rate", "rank_rules"]
+__all__ = ["choose_rules", "choose_voting_rules", "error_rate", "rank_rules"]
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +22,7 @@ def choose_rules(
     bits: Floats,
     share: float,
     most_exhaustive: int,
+    n_random: int,
 ) -> NDArray[np.bool_]:
     """Rules of a class that tell it in the fewest bits; see ``core/rules/choice.cpp``.
 
@@ -35,6 +36,37 @@ def choose_rules(
         np.ascontiguousarray(bits, np.float64),
         share,
         most_exhaustive,
+        n_random,
+    )
+    return flags.astype(np.bool_)
+
+
+def choose_voting_rules(
+    rule_offset: NDArray[Any],
+    rows: NDArray[Any],
+    label: NDArray[Any],
+    strength: Floats,
+    y: NDArray[Any],
+    weight: Floats,
+    bits: Floats,
+    n_classes: int,
+    share: float,
+) -> NDArray[np.bool_]:
+    """Rules that vote which tell the classes in the fewest bits; ``core/rules/vote_choice.cpp``.
+
+    Rule ``r`` covers ``rows[rule_offset[r]:rule_offset[r + 1]]`` and votes for ``label[r]`` with
+    its ``strength``; an empty ``weight`` means ones.
+    """
+    flags = _core.choose_voting_rules(
+        np.ascontiguousarray(rule_offset, np.int64),
+        np.ascontiguousarray(rows, np.int32),
+        np.ascontiguousarray(label, np.int32),
+        np.ascontiguousarray(strength, np.float64),
+        np.ascontiguousarray(y, np.int32),
+        np.ascontiguousarray(weight, np.float64),
+        np.ascontiguousarray(bits, np.float64),
+        n_classes,
+        share,
     )
     return flags.astype(np.bool_)
 

@@ -1,13 +1,13 @@
 """From a tree to a rule set that votes, as C5.0 has it.
 
-Leaves become rules, conditions that do not pay are dropped and rules are chosen by description
-length with the kernels of c4.5rules. What differs: rules overlap and vote with their confidence,
-which is Laplace's, (right + 1) / (covered + 2); they are listed by class and confidence, or by
-utility where bands are asked for.
+Every node below the root becomes a rule for its class, conditions that do not pay are dropped, and
+of all rules together some are chosen by description length: of the rows that the votes get wrong or
+that no rule covers, and of the rules, with theory bits × 0.23 (``core/rules/vote_choice.cpp``). A
+rule votes with its confidence, Laplace's (right + 1) / (covered + 2), by which conditions are
+dropped as well. Rules are listed by class and confidence, or by utility where bands are asked for.
 
-C5.0's own choice, a hill-climbing search over the whole set with theory bits × 0.23, is not
-published in full. Here each class is chosen on its own with theory bits × 0.4, the share at which
-the recorded data sets get as many rules as from C5.0.
+That inner nodes are rules, that votes are counted without a default, and how the search starts are
+not published; ``docs/comparisons/c50.md`` says what the recorded runs tell of each.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.rules import rank_rules
+from treewright.kernels.rules import choose_voting_rules, rank_rules
 from treewright.rules._candidates import (
+    Candidates,
     ErrorRules,
     TrainingRows,
     choose_candidates,
@@ -33,10 +34,11 @@ from treewright.tree.tree import Tree
 
 __all__ = ["by_utility", "voting_rules"]
 
-THEORY_SHARE = 0.4
+THEORY_SHARE, CLASS_THEORY_SHARE = 0.23, 0.4
+"""Weight of the bits of rules: of all together, and of those of a class."""
 
 
-def voting_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> RuleSet:
+def voting_rules(tree: Tree, rows: TrainingRows, by_class: ErrorRules | None = None) -> RuleSet:
     """The rules that vote in place of ``tree``.
 
     Parameters
@@ -45,8 +47,9 @@ def voting_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> RuleSet:
         A pruned classification tree.
     rows
         The rows that it was grown from.
-    errors
-        How pessimistic to be about the errors of rules.
+    by_class
+        Where errors have costs: the rules are those of leaves, judged by these limits of their
+        errors and chosen for each class by itself. Votes of broad rules say too little of costs.
     """
     target = tree.schema.target
     assert target is not None
@@ -54,7 +57,12 @@ def voting_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> RuleSet:
     default, default_value = int(totals.argmax()), totals
     rules: list[Rule] = []
     if tree.n_nodes > 1:
-        chosen = choose_candidates(generalised_rules(tree, rows, errors), rows, THEORY_SHARE)
+        found = generalised_rules(tree, rows, by_class, inner=by_class is None)
+        chosen = (
+            _choose(found, rows)
+            if by_class is None
+            else choose_candidates(found, rows, CLASS_THEORY_SHARE)
+        )
         if len(chosen):
             default, default_value = default_class(chosen.coverage(rows), rows, totals)
         rules = [
@@ -67,6 +75,23 @@ def voting_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> RuleSet:
     voting.sort(key=lambda rule: (place[rule.outcome], -rule.vote))
     values = tuple(np.asarray(default_value, np.float64).tolist())
     return RuleSet(tree.schema, tuple(voting), target.classes[default], values, decision="vote")
+
+
+def _choose(candidates: Candidates, rows: TrainingRows) -> Candidates:
+    """The rules that tell the classes by their votes in the fewest bits."""
+    covers = candidates.coverage(rows)
+    flags = choose_voting_rules(
+        covers.indptr,
+        covers.indices,
+        candidates.label,
+        1.0 - candidates.rate,
+        rows.y,
+        rows.weights,
+        candidates.bits,
+        rows.n_classes,
+        THEORY_SHARE,
+    )
+    return candidates.take(np.flatnonzero(flags))
 
 
 def by_utility(rules: RuleSet, rows: TrainingRows) -> tuple[RuleSet, NDArray[np.float64]]:

@@ -1,11 +1,12 @@
-"""The rules that a rule set is chosen from: the leaves of a tree, without what does not pay.
+"""The rules that a rule set is chosen from: the nodes of a tree, without what does not pay.
 
-Every leaf is a rule. Conditions that do not pay are dropped (``core/rules/generalise.hpp``), and of
-the rules that are left those are chosen, class by class, that tell the class in the fewest bits
-(``core/rules/choice.cpp``).
+Every leaf is a rule, and for C5.0 every other node too. Conditions that do not pay are dropped
+(``core/rules/generalise.hpp``). ``choose_candidates`` keeps those that tell the classes, one by
+one, in the fewest bits (``core/rules/choice.cpp``).
 
 The bits of a condition are fitted to what c4.5rules prints, which is all that is published of
-them: log2 of the features, plus log2 of the categories, or 1 + log2(values) / 2 for a cut.
+them: log2 of the features, plus 1.2 × the entropy of the categories (a gap is one more), or
+1.3 + log2(values) / 2 for a cut.
 
 Rules stay lists into one pool of conditions until they are chosen: a large tree has hundreds of
 conditions for each that is kept.
@@ -17,6 +18,7 @@ and categorical theories (continued)*, ICML-95.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import lgamma, log, log2
 
 import numpy as np
@@ -45,6 +47,9 @@ Floats = NDArray[np.float64]
 
 MOST_EXHAUSTIVE = 10
 """Most rules of a class of which every subset is tried."""
+
+MOST_STARTS, STARTED_RULES = 100, 10_000
+"""Most random subsets of the rules of a class that the search starts from, and rules in them."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -122,17 +127,22 @@ class Candidates:
         return csc_matrix(csr_matrix((ones, indices, indptr), (rows.table.n_rows, len(self))))
 
 
-def leaf_paths(tree: Tree) -> tuple[list[tuple[Condition, ...]], NDArray[np.int32]]:
-    """The conditions on the way to each leaf that training rows reach, and its class code."""
+def leaf_paths(
+    tree: Tree, inner: bool = False
+) -> tuple[list[tuple[Condition, ...]], NDArray[np.int32]]:
+    """The conditions on the way to each leaf that training rows reach, and its class code.
+
+    With ``inner`` also those of the nodes between root and leaves.
+    """
     paths, labels = [], []
     stack: list[tuple[int, tuple[Condition, ...]]] = [(0, ())]
     while stack:
         node, above = stack.pop()
         children = tree.children(node)
+        if tree.weight[node] > 0 and (not children or (inner and above)):
+            paths.append(above)
+            labels.append(int(tree.label[node]))
         if not children:
-            if tree.weight[node] > 0:
-                paths.append(above)
-                labels.append(int(tree.label[node]))
             continue
         conditions = branch_conditions(tree, node)
         stack.extend(
@@ -142,13 +152,27 @@ def leaf_paths(tree: Tree) -> tuple[list[tuple[Condition, ...]], NDArray[np.int3
     return paths, np.array(labels, np.int32)
 
 
-def generalised_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> Candidates:
+def generalised_rules(
+    tree: Tree, rows: TrainingRows, errors: ErrorRules | None, inner: bool = False
+) -> Candidates:
     """The rules of the leaves without the conditions that do not pay, each once.
 
     Rules that are right no more often than their class is frequent (by Laplace's estimate) are
     left out.
+
+    Parameters
+    ----------
+    tree
+        A classification tree.
+    rows
+        The rows that it was grown from.
+    errors
+        How pessimistic to be about the errors of rules; None for Laplace's estimate.
+    inner
+        Whether nodes that are no leaves are rules too.
     """
-    paths, labels = leaf_paths(tree)
+    paths, labels = leaf_paths(tree, inner)
+    limit = None if errors is None else errors.numbers()
     distinct, offset, listed = distinct_conditions(paths)
     pool = ConditionPool(distinct, tree.schema)
     sorted_rows = rows.take(_leaf_order(tree, rows))
@@ -158,14 +182,14 @@ def generalised_rules(tree: Tree, rows: TrainingRows, errors: ErrorRules) -> Can
         sorted_rows.weights,
         rows.n_classes,
         labels,
-        errors.numbers(),
+        limit,
         rows.n_threads,
     )
-    rates = error_rate(covered, wrong, *errors.numbers())
+    rates = (wrong + 1.0) / (covered + 2.0) if limit is None else error_rate(covered, wrong, *limit)
     stays = kept.astype(np.bool_)
     rule_of = np.repeat(np.arange(len(paths)), np.diff(offset))[stays]
     tests = listed[stays]
-    cost = np.array(_condition_bits(distinct, tree.schema, rows.table), np.float64)
+    cost = np.array(_condition_bits(distinct, tree.schema, rows), np.float64)
     bits = np.bincount(rule_of, cost[tests], len(paths)).astype(np.float64)
     count = np.bincount(rule_of, minlength=len(paths))
     ends = np.cumsum(count).tolist()
@@ -189,24 +213,30 @@ def _leaf_order(tree: Tree, rows: TrainingRows) -> NDArray[np.int64]:
     return np.argsort(place[apply(tree, rows.table, rows.n_threads)], kind="stable")
 
 
-def _condition_bits(conditions: list[Condition], schema: Schema, table: Table) -> list[float]:
+def _condition_bits(conditions: list[Condition], schema: Schema, rows: TrainingRows) -> list[float]:
     """The bits to tell each condition."""
-    feature = log2(len(schema))
-    cuts: dict[str, float] = {}
-    columns = dict(zip(schema.names, table.columns, strict=True))
+    columns = dict(zip(schema.names, rows.table.columns, strict=True))
+
+    @cache
+    def category(name: str) -> float:
+        share = np.bincount(columns[name] + 1, rows.weight)  # gaps are −1
+        share = share[share > 0] / share.sum()
+        return 1.2 * float(-(share * np.log2(share)).sum())
+
+    @cache
+    def cut(name: str) -> float:
+        values = columns[name]
+        known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+        return 1.3 + log2(max(len(np.unique(known)), 1)) / 2.0
 
     def bits(condition: Condition) -> float:
-        if isinstance(condition, Members):
-            n = len(condition.feature.categories)
-            return feature + (log2(max(n, 1)) if len(condition.codes) == 1 else n)
-        name = condition.subject[1]
-        if name not in cuts:
-            values = columns[name]
-            known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
-            cuts[name] = 1.0 + log2(max(len(np.unique(known)), 1)) / 2.0
-        return feature + cuts[name]
+        if not isinstance(condition, Members):
+            return cut(condition.subject[1])
+        if len(condition.codes) == 1:
+            return category(condition.feature.name)
+        return len(condition.feature.categories)
 
-    return [bits(condition) for condition in conditions]
+    return [log2(len(schema)) + bits(condition) for condition in conditions]
 
 
 def _log2_factorial(n: int) -> float:
@@ -231,6 +261,7 @@ def choose_candidates(candidates: Candidates, rows: TrainingRows, share: float) 
             own.bits,
             share,
             MOST_EXHAUSTIVE,
+            min(MOST_STARTS, STARTED_RULES // len(places)),
         )
         chosen.append(places[np.asarray(flags, np.bool_)])
     return candidates.take(np.concatenate([np.empty(0, np.int64), *chosen]))

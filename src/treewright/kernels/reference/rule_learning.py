@@ -8,7 +8,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["choose_rules", "error_rate", "generalise", "rank_rules", "subset_cost"]
+from treewright.kernels.reference.forest import child_path
+
+__all__ = [
+    "choose_rules",
+    "choose_voting_rules",
+    "error_rate",
+    "generalise",
+    "rank_rules",
+    "subset_cost",
+    "voting_cost",
+]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -99,8 +109,9 @@ def choose_rules(
     bits: Floats,
     share: float,
     most_exhaustive: int,
+    n_random: int,
 ) -> Flags:
-    """The cheapest subset of a few rules, or the better end of two climbs of many."""
+    """The cheapest subset of a few rules, or the best end of some climbs of many."""
     n = len(covers)
 
     def cost(chosen: Flags) -> float:
@@ -111,8 +122,23 @@ def choose_rules(
         codes = [i ^ (i >> 1) for i in range(1 << n)]
         subsets = [np.array([code >> r & 1 for r in range(n)], np.bool_) for code in codes]
         return _first_least(subsets, cost)
-    ends = [_climb(np.ones(n, np.bool_), cost), _climb(np.zeros(n, np.bool_), cost)]
-    return _first_least(ends, cost)
+    n_starts = 2 + n_random
+    starts = [_start(i, n_starts, n) for i in range(n_starts)]
+    best = _first_least([_climb(start, cost) for start in starts], cost)
+    for i in range(n_starts, n_starts + n_random):
+        start = best.copy()
+        for flip in range(3):
+            start[child_path(i, flip) % n] ^= True
+        best = _first_least([best, _climb(start, cost)], cost)
+    return best
+
+
+def _start(i: int, n_starts: int, n_rules: int) -> Flags:
+    """All rules, none, then random ones that grow."""
+    if i < 2:
+        return np.full(n_rules, i == 0)
+    drawn = [child_path(i, rule) >> 32 for rule in range(n_rules)]
+    return np.array([u * (n_starts - 1) < (i - 1) << 32 for u in drawn], np.bool_)
 
 
 def _first_least(subsets: Sequence[Flags], cost: Callable[[Flags], float]) -> Flags:
@@ -136,6 +162,63 @@ def _climb(chosen: Flags, cost: Callable[[Flags], float]) -> Flags:
             return chosen
         chosen = chosen.copy()
         chosen[best] = ~chosen[best]
+
+
+def voting_cost(
+    covers: Flags,
+    label: NDArray[np.int32],
+    strength: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    bits: Floats,
+    n_classes: int,
+    share: float,
+    chosen: Flags,
+) -> float:
+    """Bits of the chosen rules, and of the rows that their votes get wrong or that have none."""
+    votes = np.zeros((len(y), n_classes), np.int64)
+    for r in np.flatnonzero(chosen):
+        votes[covers[r], label[r]] += round(strength[r] * 2.0**40)
+    is_wrong = (votes.argmax(axis=1) != y) | (votes.max(axis=1) == 0)
+    total, errors = float(weight.sum()), float(weight[is_wrong].sum())
+
+    def ways(e: float) -> float:
+        part = math.lgamma(e + 1) + math.lgamma(total - e + 1)
+        return (math.lgamma(total + 1) - part) / math.log(2)
+
+    cost = ways(errors) if 2 * errors <= total else 2 * ways(total / 2) - ways(errors)
+    orders = math.lgamma(int(chosen.sum()) + 1) / math.log(2)
+    return cost + share * (float(bits[chosen].sum()) - orders)
+
+
+def choose_voting_rules(
+    covers: Flags,
+    label: NDArray[np.int32],
+    strength: Floats,
+    y: NDArray[np.int32],
+    weight: Floats,
+    bits: Floats,
+    n_classes: int,
+    share: float,
+) -> Flags:
+    """From the surest right rule of each row, rules flipped in order as long as that saves bits."""
+
+    def cost(chosen: Flags) -> float:
+        return voting_cost(covers, label, strength, y, weight, bits, n_classes, share, chosen)
+
+    n = len(covers)
+    right = np.where(covers & (label[:, None] == y), strength[:, None], -1.0)
+    surest = np.zeros(n, np.bool_)
+    surest[np.unique(right.argmax(axis=0)[right.max(axis=0) >= 0])] = True
+    chosen, moved = surest, True
+    while moved:
+        moved = False
+        for r in range(n):
+            flipped = chosen.copy()
+            flipped[r] = ~flipped[r]
+            if cost(flipped) < cost(chosen) - 1e-9:
+                chosen, moved = flipped, True
+    return chosen
 
 
 def rank_rules(

@@ -171,17 +171,21 @@ class _Builder:
             self._settings = replace(self._settings, least_node=least)
         if self._loss is not None:
             tree = _labelled_by_cost(tree, cases, self._loss)
+        rules = self._rules(tree, cases) if self._estimator.rules else None
         if trial == 0:
             tree = pool_leaves(tree)
         if self._estimator.soft_thresholds and not self._estimator.rules:
             tree = soften(tree, cases)
         if trial == 0:
             self.first = tree
-        if not self._estimator.rules:
-            return tree
-        limits = error_rules(self._settings.confidence, "release8", False)
-        errors = ErrorRules(limits["confidence"], limits["z"], limits["tail"])
-        return voting_rules(tree, self.rows(cases), errors)
+        return tree if rules is None else rules
+
+    def _rules(self, tree: Tree, cases: Cases) -> RuleSet:
+        by_class = None
+        if self._loss is not None:
+            limits = error_rules(self._settings.confidence, "release8", False)
+            by_class = ErrorRules(limits["confidence"], limits["z"], limits["tail"])
+        return voting_rules(tree, self.rows(cases), by_class)
 
 
 def _prices(cases: Cases, loss: Floats | None) -> Prices | None:
