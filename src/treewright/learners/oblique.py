@@ -87,7 +87,7 @@ class _ObliqueTree(CostComplexity, TreeEstimator):
             min_samples_leaf=leaf,
             min_weight_leaf=self.min_weight_fraction_leaf * training.total_weight,
             min_significance=self.min_significance,
-            zero_gain=False,
+            zero_gain=True,
             oblique=ObliqueRules(
                 "stepwise" if is_stepwise else "given" if directions else "sparse",
                 nominal_terms=self.nominal_terms,
