@@ -166,6 +166,7 @@ class Searcher {
     bool is_improved = false;
     for (std::size_t m = 0; m < direction.size(); ++m) {
       const double* column = plan_.columns[m];
+      poll_();
       const Cut step = best_step(value, column);
       if (!is_better(step, cut)) continue;
       direction[m] += step.at;
