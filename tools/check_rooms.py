@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "ctree": "base",
     "lists": "base data binned criteria choose",
     "mars": "base data",
-    "oblique": "base",
+    "oblique": "base data criteria choose",
     "optimal": "base data binned",
     "prune": "base data",
     "stream": "base",

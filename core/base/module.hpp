@@ -21,7 +21,6 @@ void bind_lists(nanobind::module_& m);
 void bind_mars(nanobind::module_& m);
 void bind_merge(nanobind::module_& m);
 void bind_node_counts(nanobind::module_& m);
-void bind_oblique(nanobind::module_& m);
 void bind_optimal(nanobind::module_& m);
 void bind_predict(nanobind::module_& m);
 void bind_prune(nanobind::module_& m);

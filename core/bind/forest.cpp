@@ -86,7 +86,14 @@ nb::dict forest_dict(Trees trees, i32 n_features, bool classes, i32 width) {
     d["gain"] = joined(trees, &Tree::gain);
   }
   d["closed"] = joined(trees, &Tree::closed).attr("view")("bool");
-  if (!all_equal(trees, &Tree::n_breaks, 1) || !all_equal(trees, &Tree::n_codes, 0)) {
+  const bool is_linear = !all_equal(trees, &Tree::n_terms, 0);
+  if (is_linear) {
+    d["n_terms"] = narrow(trees, &Tree::n_terms);
+    d["term_feature"] = narrow(trees, &Tree::term_feature);
+    d["term_weight"] = joined(trees, &Tree::term_weight);
+    d["term_code"] = narrow(trees, &Tree::term_code, 1);  // 0: no category, a number
+  }
+  if (is_linear || !all_equal(trees, &Tree::n_breaks, 1) || !all_equal(trees, &Tree::n_codes, 0)) {
     d["kind"] = joined(trees, &Tree::kind);
     d["n_breaks"] = narrow(trees, &Tree::n_breaks);
     d["n_codes"] = narrow(trees, &Tree::n_codes);

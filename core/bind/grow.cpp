@@ -303,6 +303,9 @@ GrowCall::GrowCall(const nb::list& arrays, const nb::dict& params) {
     if (criterion == "quinlan") quinlan = quinlan_rules(nb::cast<nb::dict>(params["quinlan"]));
     chooser = chooser_for(params, problem, quinlan);
     options.chooser = chooser.get();
+    const nb::object oblique = params["oblique"];
+    if (!oblique.is_none()) linear = read_linear(nb::cast<nb::dict>(oblique));
+    options.linear = linear.get();
   } else {
     options.ask = ask_python(choose);
     problem.searchable = false;

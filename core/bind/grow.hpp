@@ -28,12 +28,16 @@ struct GrowCall {
   Problem problem;
   GrowOptions options;
   std::unique_ptr<Chooser> chooser;
+  std::unique_ptr<LinearSearch> linear;
   QuinlanRules quinlan;  // of Quinlan's choosers
 
   // What the targets point to.
   Array<i32> label;
   Array<double> y, weight;
 };
+
+// The search of linear tests by the rules of treewright.tree.growing.recipe.ObliqueRules.
+std::unique_ptr<LinearSearch> read_linear(const nanobind::dict& rules);
 
 // The arrays of the Python Splits.
 nanobind::dict splits_dict(FlatSplits splits);

@@ -59,21 +59,23 @@ void read_trees(const nb::list& trees, Source& source) {
 
 // The arrays of a compact forest, as ForestPredictor takes them. Leaves have values.
 void read_forest(const nb::tuple& a, Source& source) {
-  if (a.size() != 11) throw nb::type_error("A forest must be a tuple of 11 arrays.");
+  if (a.size() != 15) throw nb::type_error("A forest must be a tuple of 15 arrays.");
   auto& o = source.owners;
   const auto forest = std::make_shared<const ForestArrays>(ForestArrays{
       source.n_categories, read_vector<i64>(a[0], o), read_vector<i32>(a[1], o),
       read_vector<i32>(a[2], o), read_vector<i32>(a[3], o), read_vector<u8>(a[4], o),
       read_vector<u8>(a[5], o), read_vector<i32>(a[6], o), read_vector<i32>(a[7], o),
-      read_vector<double>(a[8], o), read_vector<i32>(a[9], o), read_vector<i32>(a[10], o)});
+      read_vector<double>(a[8], o), read_vector<i32>(a[9], o), read_vector<i32>(a[10], o),
+      ForestTerms{read_vector<i32>(a[11], o), read_vector<i32>(a[12], o),
+                  read_vector<double>(a[13], o), read_vector<i32>(a[14], o)}});
   const ForestModel whole(*forest);  // checks the arrays
   source.n_trees = whole.n_trees();
   source.n_values = whole.n_leaves();
   source.used = whole.used;
   source.first_value = whole.leaf_offset();
-  // where each tree begins among inner nodes, breaks and codes
+  // where each tree begins among inner nodes, breaks, codes and terms
   struct Start {
-    i64 inner = 0, breaks = 0, codes = 0;
+    i64 inner = 0, breaks = 0, codes = 0, terms = 0;
   };
   auto starts = std::make_shared<std::vector<Start>>(1);
   Start at;
@@ -82,6 +84,7 @@ void read_forest(const nb::tuple& a, Source& source) {
       if (!forest->n_children[i]) continue;
       at.breaks += forest->n_breaks[at.inner];
       at.codes += forest->n_codes[at.inner];
+      if (!forest->terms.count.empty()) at.terms += forest->terms.count[at.inner];
       ++at.inner;
     }
     starts->push_back(at);
@@ -92,12 +95,16 @@ void read_forest(const nb::tuple& a, Source& source) {
     const std::vector<i64> offset{0, n};
     auto inner = [&](auto array) { return array.subspan(from.inner, to.inner - from.inner); };
     auto codes = [&](auto array) { return array.subspan(from.codes, to.codes - from.codes); };
-    const auto model = std::make_shared<ForestModel>(
-        ForestArrays{forest->n_categories, offset, forest->n_children.subspan(first, n),
-                     inner(forest->feature), inner(forest->gap_branch), inner(forest->kind),
-                     inner(forest->closed), inner(forest->n_breaks), inner(forest->n_codes),
-                     forest->breaks.subspan(from.breaks, to.breaks - from.breaks),
-                     codes(forest->codes), codes(forest->branches)});
+    auto terms = [&](auto array) { return array.subspan(from.terms, to.terms - from.terms); };
+    const ForestTerms& linear = forest->terms;
+    const auto counts = linear.count.empty() ? linear.count : inner(linear.count);
+    const auto model = std::make_shared<ForestModel>(ForestArrays{
+        forest->n_categories, offset, forest->n_children.subspan(first, n), inner(forest->feature),
+        inner(forest->gap_branch), inner(forest->kind), inner(forest->closed),
+        inner(forest->n_breaks), inner(forest->n_codes),
+        forest->breaks.subspan(from.breaks, to.breaks - from.breaks), codes(forest->codes),
+        codes(forest->branches),
+        ForestTerms{counts, terms(linear.feature), terms(linear.weight), terms(linear.code)}});
     model->need_routers();
     AskedTree tree{std::shared_ptr<const Router>(model, &model->router(0)), nullptr, {}};
     tree.end.resize(n);

@@ -21,7 +21,6 @@ NB_MODULE(_core, m) {
   treewright::bind_mars(m);
   treewright::bind_merge(m);
   treewright::bind_node_counts(m);
-  treewright::bind_oblique(m);
   treewright::bind_optimal(m);
   treewright::bind_predict(m);
   treewright::bind_prune(m);

@@ -1,47 +1,70 @@
-// Python's door to linear tests.
+// What Python says of linear tests.
 #include "base/arrays.hpp"
-#include "base/binding.hpp"
-#include "base/module.hpp"
-#include "base/signals.hpp"
-#include "oblique/search.hpp"
+#include "bind/grow.hpp"
+#include "oblique/chooser.hpp"
 
 namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treewright {
 namespace {
 
-nb::tuple linear_split(Matrix<double> columns, Matrix<double> targets, Vector<double> weight,
-                       Matrix<double> starts, bool refine, i32 n_jumps, double tolerance, u64 seed,
-                       Vector<double> mass, i64 min_leaf, double min_mass) {
-  const oblique::Node node{static_cast<i64>(columns.shape(1)),
-                           static_cast<i32>(columns.shape(0)),
-                           static_cast<i32>(targets.shape(1)),
-                           view(columns).data(),
-                           view(targets).data(),
-                           view(weight).data(),
-                           view(mass).data(),
-                           min_leaf,
-                           min_mass};
-  const auto directions = view(starts);
-  const oblique::Plan plan{
-      {directions.begin(), directions.end()}, refine, n_jumps, tolerance, seed};
-  oblique::Linear found;
-  {
-    nb::gil_scoped_release release;
-    SignalPoll poll;
-    found = oblique::best_linear(node, plan, [&] { poll(); });
-  }
-  return nb::make_tuple(to_numpy(std::move(found.weight)), found.threshold, found.gain);
+using namespace oblique;
+
+// Asks a Python function: standardised columns, class codes or numbers, and weights of a node in,
+// a direction per row out.
+GiveDirections ask_directions(const nb::object& function) {
+  return [function](const NodeView& node, const std::vector<Part>& parts) {
+    const std::size_t n = node.size(), m = parts.size();
+    const Problem& p = node.problem;
+    const TargetArrays& target = node.block.target;
+    const u32* ids = node.block.ids + node.begin;
+    std::vector<double> columns, weight, y;
+    std::vector<i32> label;
+    columns.reserve(n * m);
+    for (const Part& part : parts) {
+      columns.insert(columns.end(), part.column.begin(), part.column.end());
+    }
+    const i32 outputs = p.targets.n_outputs;
+    for (std::size_t i = 0; i < n; ++i) {
+      weight.push_back(static_cast<double>(instance_weight(target, ids[i])) * p.weight_unit);
+      if (p.is_classification()) {
+        label.push_back(target.label[ids[i]]);
+        if (node.criterion.factor) weight.back() *= node.criterion.factor[label.back()];
+      } else {
+        const double* own = target.y + static_cast<i64>(ids[i]) * outputs;
+        y.insert(y.end(), own, own + outputs);
+      }
+    }
+    nb::gil_scoped_acquire gil;
+    const nb::object said = function(
+        to_numpy(std::move(columns), {m, n}),
+        p.is_classification() ? to_numpy(std::move(label))
+                              : to_numpy(std::move(y), {n, static_cast<std::size_t>(outputs)}),
+        to_numpy(std::move(weight)));
+    const auto rows = nb::cast<Array<double>>(said);
+    if (rows.ndim() != 2 || rows.shape(1) != m) {
+      throw nb::value_error("directions must have a coefficient for each column");
+    }
+    std::vector<Direction> out;
+    for (std::size_t i = 0; i < rows.shape(0); ++i) {
+      out.emplace_back(rows.data() + i * m, rows.data() + (i + 1) * m);
+    }
+    return out;
+  };
 }
 
 }  // namespace
 
-void bind_oblique(nb::module_& m) {
-  m.def("linear_split", &linear_split, "columns"_a.noconvert(), "targets"_a.noconvert(),
-        "weight"_a.noconvert(), "starts"_a.noconvert(), "refine"_a, "n_jumps"_a, "tolerance"_a,
-        "seed"_a, "mass"_a.noconvert(), "min_leaf"_a, "min_mass"_a,
-        "The best linear test of a node.");
+std::unique_ptr<LinearSearch> read_linear(const nb::dict& d) {
+  Rules rules;
+  rules.method = static_cast<Method>(get<int>(d, "method"));
+  rules.terms = static_cast<NominalTerms>(get<int>(d, "nominal_terms"));
+  rules.n_projections = get<i32>(d, "n_projections");
+  rules.n_restarts = get<i32>(d, "n_restarts");
+  rules.n_jumps = get<i32>(d, "n_jumps");
+  rules.deletion = get<double>(d, "deletion");
+  if (rules.method == Method::given) rules.directions = ask_directions(d["directions"]);
+  return make_linear(std::move(rules));
 }
 
 }  // namespace treewright

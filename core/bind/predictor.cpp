@@ -252,12 +252,25 @@ void construct_forest(ForestPredictor* self, const Vector<i32>& n_categories,
                       const Vector<u8>& kind, const Vector<u8>& closed, const Vector<i32>& n_breaks,
                       const Vector<i32>& n_codes, const Vector<double>& breaks,
                       const Vector<i32>& codes, const Vector<i32>& branches,
+                      const Vector<i32>& n_terms, const Vector<i32>& term_feature,
+                      const Vector<double>& term_weight, const Vector<i32>& term_code,
                       std::optional<Vector<u8>> leaf_codes) {
-  new (self) ForestPredictor(
-      {view(n_categories), view(node_offset), view(n_children), view(feature), view(gap_branch),
-       view(kind), view(closed), view(n_breaks), view(n_codes), view(breaks), view(codes),
-       view(branches), leaf_codes ? view(*leaf_codes) : std::span<const u8>()},
-      leaf_codes ? leaf_codes->data() : nullptr);
+  new (self)
+      ForestPredictor({view(n_categories),
+                       view(node_offset),
+                       view(n_children),
+                       view(feature),
+                       view(gap_branch),
+                       view(kind),
+                       view(closed),
+                       view(n_breaks),
+                       view(n_codes),
+                       view(breaks),
+                       view(codes),
+                       view(branches),
+                       {view(n_terms), view(term_feature), view(term_weight), view(term_code)},
+                       leaf_codes ? view(*leaf_codes) : std::span<const u8>()},
+                      leaf_codes ? leaf_codes->data() : nullptr);
 }
 
 }  // namespace
@@ -270,8 +283,10 @@ void bind_forest_predictor(nb::module_& m) {
            nb::arg("kind").noconvert(), nb::arg("closed").noconvert(),
            nb::arg("n_breaks").noconvert(), nb::arg("n_codes").noconvert(),
            nb::arg("breaks").noconvert(), nb::arg("codes").noconvert(),
-           nb::arg("branches").noconvert(), nb::arg("leaf_codes").noconvert().none() = nb::none(),
-           nb::keep_alive<1, 14>())
+           nb::arg("branches").noconvert(), nb::arg("n_terms").noconvert(),
+           nb::arg("term_feature").noconvert(), nb::arg("term_weight").noconvert(),
+           nb::arg("term_code").noconvert(), nb::arg("leaf_codes").noconvert().none() = nb::none(),
+           nb::keep_alive<1, 18>())
       .def("means", &ForestPredictor::means, nb::arg("rows"), nb::arg("values").noconvert(),
            nb::arg("codes").none(), nb::arg("may_have_gaps").none(), nb::arg("n_threads") = 1)
       .def("sums", &ForestPredictor::sums, nb::arg("rows"), nb::arg("values").noconvert(),

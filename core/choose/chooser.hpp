@@ -197,4 +197,15 @@ class Chooser {
   virtual bool is_gini() const { return false; }
 };
 
+// Looks for a test of a sum of features once the best test of a single one is known.
+class LinearSearch {
+ public:
+  virtual ~LinearSearch() = default;
+  // Whether there is one that gains more than `single`; then `split` is that test, its gain in the
+  // units of candidates. `features` were searched at the node, all or some `drawn` ones.
+  virtual bool better(const NodeView& node, const Candidate& single,
+                      const std::vector<i32>& features, bool drawn, Callable<void()> poll,
+                      Scratch& scratch, Split& split) = 0;
+};
+
 }  // namespace treewright

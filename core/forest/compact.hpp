@@ -21,6 +21,8 @@ struct CompactTree {
   std::vector<i32> n_breaks, n_codes;
   std::vector<double> breaks;
   std::vector<i32> codes, branches;
+  std::vector<i32> n_terms, term_feature, term_code;  // of linear tests
+  std::vector<double> term_weight;
   // Per leaf; classes with weight as (class, weight) pairs.
   std::vector<i32> leaf_samples, leaf_classes, pair_class;
   std::vector<double> pair_weight;
@@ -74,7 +76,10 @@ struct CompactTree {
     };
     const FlatSplits& s = list.splits;
     const std::vector<InnerRecord>& r = list.inner;
-    fill(feature, [&](i32 k) { return s.feature[k]; });
+    // a linear test goes by its first feature
+    fill(feature, [&](i32 k) {
+      return s.feature[k] >= 0 ? s.feature[k] : s.term_feature[s.term_offset[k]];
+    });
     fill(gap_branch, [&](i32 k) { return r[k].gap_branch; });
     fill(n_gaps, [&](i32 k) { return r[k].n_gaps; });
     fill(gain, [&](i32 k) { return r[k].gain; });
@@ -94,8 +99,29 @@ struct CompactTree {
       codes.push_back(s.codes[i]);
       branches.push_back(s.branches[i]);
     });
+    fill_parts(n_terms, s.term_offset, [&](i64 i) {
+      term_feature.push_back(s.term_feature[i]);
+      term_weight.push_back(s.term_weight[i]);
+      term_code.push_back(s.term_code[i]);
+    });
     importance.assign(n_features, 0);
-    for (std::size_t i = 0; i < inner.size(); ++i) importance[feature[i]] += gain[i];
+    const i32* term = term_feature.data();
+    for (std::size_t i = 0; i < inner.size(); term += n_terms[i++]) share_gain(i, term);
+  }
+
+  // The features of a linear test, which are in order, share its gain.
+  void share_gain(std::size_t i, const i32* term) {
+    const i32 n = n_terms[i];
+    if (!n) {
+      importance[feature[i]] += gain[i];
+      return;
+    }
+    auto is_new = [term](i32 k) { return k == 0 || term[k] != term[k - 1]; };
+    i32 n_features = 0;
+    for (i32 k = 0; k < n; ++k) n_features += is_new(k);
+    for (i32 k = 0; k < n; ++k) {
+      if (is_new(k)) importance[term[k]] += gain[i] / n_features;
+    }
   }
 
   void add_classes(const Problem& p, const NodeList& list, const std::vector<i32>& leaves) {

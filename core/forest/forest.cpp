@@ -156,6 +156,7 @@ class ForestGrower {
     fill_root(p, shared_, plan_, p.params.seed, arena);
     GrowOptions o;
     o.chooser = options_.chooser;
+    o.linear = options_.linear;
     o.numbers = options_.numbers;
     o.own_scale = options_.own_scale;
     o.root = arena.block;

@@ -59,9 +59,19 @@ void walk_rows(const Problem& p, const CompactTree& tree, const std::vector<u32>
     if (p.columns[f].type == ColumnType::code) n_categories[f] = p.columns[f].n_categories;
   }
   const std::vector<i64> bounds{0, std::ssize(tree.n_children)};
-  RowBlocks trees({n_categories, bounds, tree.n_children, tree.feature, tree.gap_branch, tree.kind,
-                   tree.closed, tree.n_breaks, tree.n_codes, tree.breaks, tree.codes,
-                   tree.branches});
+  RowBlocks trees({n_categories,
+                   bounds,
+                   tree.n_children,
+                   tree.feature,
+                   tree.gap_branch,
+                   tree.kind,
+                   tree.closed,
+                   tree.n_breaks,
+                   tree.n_codes,
+                   tree.breaks,
+                   tree.codes,
+                   tree.branches,
+                   {tree.n_terms, tree.term_feature, tree.term_weight, tree.term_code}});
   bool has_gaps = false, are_floats = true;
   for (const i32 f : trees.model().used) {
     has_gaps |= p.features[f].has_gaps;

@@ -109,7 +109,7 @@ class Grower {
   }
 
   void depth_first(Pending root, NodeList& list) {
-    const int threads = o_.chooser->needs_gil() ? 1 : p_.params.n_threads;
+    const int threads = o_.chooser->needs_gil() || o_.linear ? 1 : p_.params.n_threads;
     if (threads <= 1) {
       subtree(std::move(root), list, growth_.buffers[0], true);
       // under a price smaller branches came first, and a test leaves records behind

@@ -40,8 +40,9 @@ struct GrowOptions {
   GrowOptions(const GrowOptions&) = delete;
   GrowOptions& operator=(const GrowOptions&) = delete;
 
-  Chooser* chooser = nullptr;  // or
-  AskPython ask;               // a Python chooser
+  Chooser* chooser = nullptr;      // or
+  AskPython ask;                   // a Python chooser
+  LinearSearch* linear = nullptr;  // sums of features compete with what the chooser finds
   NumberCriterion numbers = NumberCriterion::squared;
   bool own_scale = false;       // a user's criterion: gains are its scores as they are
   std::shared_ptr<Block> root;  // a forest's: made before, with root_size instances

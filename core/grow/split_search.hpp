@@ -46,6 +46,11 @@ class SplitSearch {
            !scratch.draw.is_over()) {
       if (draw_features(1, scratch)) best = search();
     }
+    if (o_.linear &&
+        o_.linear->better(view, best, order, draws, [&] { g_.poll(0); }, scratch, chosen.split)) {
+      chosen.split.gain *= g_.gain_unit;
+      return chosen.external = true;
+    }
     Stop reason = worth_of(p_.params, g_.gain_unit, best);
     if (reason == Stop::is_split) {
       chosen.candidate = best;

@@ -147,7 +147,7 @@ class RowStore : public AnyStore {
   void drop_constants(Pending&) const override {}  // the search does
 
   std::unique_ptr<SmallSubtree> small_subtrees(const Block& root) const override {
-    if (!o_.chooser) return {};
+    if (!o_.chooser || o_.linear) return {};
     return treewright::small_subtrees(p_, root, *o_.chooser, g_.gain_unit);
   }
 

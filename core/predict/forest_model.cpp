@@ -72,7 +72,10 @@ ForestModel::ForestModel(const ForestArrays& a)
       closed_(copy(a.closed)),
       breaks_(copy(a.breaks)),
       codes_(copy(a.codes)),
-      branches_(copy(a.branches)) {
+      branches_(copy(a.branches)),
+      term_feature_(copy(a.terms.feature)),
+      term_code_(copy(a.terms.code)),
+      term_weight_(copy(a.terms.weight)) {
   const i64 n_nodes = static_cast<i64>(n_children_.size());
   require(offset_.size() >= 2 && offset_[0] == 0 && offset_.back() == n_nodes,
           "offsets that begin at 0 and end at its nodes");
@@ -84,6 +87,10 @@ ForestModel::ForestModel(const ForestArrays& a)
               a.n_codes.size() == m && kind_.size() == m,
           "one test for each inner node");
   require(codes_.size() == branches_.size(), "one branch for each code");
+  const bool has_terms = !a.terms.count.empty();
+  require(!has_terms || a.terms.count.size() == m, "numbers of terms for each inner node");
+  require(term_weight_.size() == term_feature_.size() && term_code_.size() == term_feature_.size(),
+          "a feature, a weight and a code for each term");
   break_offset_.reserve(m + 1);
   code_offset_.reserve(m + 1);
   std::vector<u8> is_used(n_categories.size(), 0);
@@ -92,14 +99,23 @@ ForestModel::ForestModel(const ForestArrays& a)
             "tests of features that exist");
     require(a.n_breaks[i] >= 0 && a.n_codes[i] >= 0, "numbers of breaks and codes");
     require(gap_branch_[i] >= 0, "a branch for gaps at every test");
-    is_used[feature_[i]] = 1;
+    const bool is_linear = kind_[i] == static_cast<u8>(SplitKind::linear);
+    const i32 n_terms = has_terms ? a.terms.count[i] : 0;
+    require(is_linear == (n_terms > 0) && n_terms >= 0, "terms for each linear test");
+    if (!is_linear) is_used[feature_[i]] = 1;
+    term_offset_.push_back(term_offset_.back() + n_terms);
     break_offset_.push_back(break_offset_.back() + a.n_breaks[i]);
     code_offset_.push_back(code_offset_.back() + a.n_codes[i]);
     plain_ = plain_ && kind_[i] == static_cast<u8>(SplitKind::breaks) && a.n_breaks[i] == 1;
   }
   require(break_offset_.back() == static_cast<i64>(breaks_.size()) &&
-              code_offset_.back() == static_cast<i64>(codes_.size()),
-          "as many breaks and codes as its tests say");
+              code_offset_.back() == static_cast<i64>(codes_.size()) &&
+              term_offset_.back() == static_cast<i64>(term_feature_.size()),
+          "as many breaks, codes and terms as its tests say");
+  for (const i32 f : term_feature_) {
+    require(f >= 0 && f < static_cast<i64>(n_categories.size()), "terms of features that exist");
+    is_used[f] = 1;
+  }
   for (std::size_t f = 0; f < is_used.size(); ++f) {
     if (is_used[f]) used.push_back(static_cast<i32>(f));
   }
@@ -244,7 +260,7 @@ predict::Router ForestModel::make_router(i64 tree) const {
   const i64 start = offset_[tree], n = n_nodes(tree);
   std::vector<u8> kind(n, 0), closed(n, 0), reversed(n, 0);
   std::vector<i32> feature(n, -1), gap(n, kGapStop);
-  std::vector<i64> break_offset{0}, code_offset{0}, term_offset(n + 1, 0), no_surrogates(n + 1, 0);
+  std::vector<i64> break_offset{0}, code_offset{0}, term_offset{0}, no_surrogates(n + 1, 0);
   const i64 first_inner = inner_offset_[tree];
   i64 inner = first_inner;
   for (i64 i = 0; i < n; ++i) {
@@ -257,6 +273,7 @@ predict::Router ForestModel::make_router(i64 tree) const {
     }
     break_offset.push_back(break_offset_[inner] - break_offset_[first_inner]);
     code_offset.push_back(code_offset_[inner] - code_offset_[first_inner]);
+    term_offset.push_back(term_offset_[inner] - term_offset_[first_inner]);
   }
   const std::vector<double> weight(n, 1.0);
   predict::SplitArrays splits{};
@@ -270,6 +287,10 @@ predict::Router ForestModel::make_router(i64 tree) const {
   splits.codes = std::span(codes_).subspan(code_offset_[first_inner], code_offset.back());
   splits.branches = std::span(branches_).subspan(code_offset_[first_inner], code_offset.back());
   splits.term_offset = term_offset;
+  const i64 first_term = term_offset_[first_inner], n_terms = term_offset.back();
+  splits.term_feature = std::span(term_feature_).subspan(first_term, n_terms);
+  splits.term_weight = std::span(term_weight_).subspan(first_term, n_terms);
+  splits.term_code = std::span(term_code_).subspan(first_term, n_terms);
   predict::SplitArrays none{};
   const std::vector<i64> zero{0};
   none.break_offset = none.code_offset = none.term_offset = zero;

@@ -10,6 +10,14 @@
 
 namespace treewright {
 
+// Terms of the linear tests of a forest; all empty where there are none.
+struct ForestTerms {
+  std::span<const i32> count;  // per inner node
+  std::span<const i32> feature;
+  std::span<const double> weight;
+  std::span<const i32> code;
+};
+
 // The arrays of a forest, as treewright.tree.forest keeps them (widened to these types).
 struct ForestArrays {
   std::span<const i32> n_categories;  // per feature, -1 for continuous ones
@@ -20,6 +28,7 @@ struct ForestArrays {
   std::span<const i32> n_breaks, n_codes;
   std::span<const double> breaks;
   std::span<const i32> codes, branches;
+  ForestTerms terms = {};
   std::span<const u8> leaf_codes = {};  // none, or one for each leaf
 };
 
@@ -77,6 +86,9 @@ class ForestModel {
   std::vector<i64> break_offset_{0}, code_offset_{0};
   std::vector<double> breaks_;
   std::vector<i32> codes_, branches_;
+  std::vector<i64> term_offset_{0};
+  std::vector<i32> term_feature_, term_code_;
+  std::vector<double> term_weight_;
   bool plain_ = true, floats_do_ = true, has_codes_ = false;
   std::vector<BlockTree<FloatNode>> floats_;
   std::vector<BlockTree<DoubleNode>> doubles_;

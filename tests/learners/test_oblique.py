@@ -331,3 +331,44 @@ def test_ctrl_c_is_answered_within_half_a_second_on_many_rows(press_ctrl_c):
     tw.ObliqueTreeClassifier().fit(X[:500], y[:500])
     for after in (0.4, 1.2):
         assert press_ctrl_c(after, lambda: tw.ObliqueTreeClassifier().fit(X, y)) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "forge"),
+    [
+        ("term_feature", lambda a: np.full_like(a, 9)),
+        ("term_weight", lambda a: np.full_like(a, np.nan)),
+        ("term_code", lambda a: a + np.uint8(7)),
+        ("n_terms", np.zeros_like),
+        ("term_weight", lambda a: a[:-1]),
+    ],
+)
+def test_a_forest_whose_terms_do_not_fit_is_refused(name, forge):
+    from treewright.errors import ModelFileError
+    from treewright.tree.forest.arrays import Forest
+    from treewright.tree.forest.check import check_forest
+
+    X, y = shifted(300)
+    base = tw.ObliqueTreeClassifier(method="random")
+    forest = tw.RandomForestClassifier(5, base=base, random_state=0).fit(X, y)._body.forest
+    check_forest(forest)
+    arrays = {**forest.arrays, name: forge(forest.arrays[name].copy())}
+    with pytest.raises(ModelFileError, match="damaged"):
+        check_forest(Forest(forest.schema, arrays, criterion="gini"))
+
+
+def test_a_forest_of_trees_with_costs_is_fitted_tree_by_tree():
+    X, y = triangle(200, 3)
+    base = tw.ObliqueTreeClassifier(method="random", class_weight="balanced")
+    forest = tw.RandomForestClassifier(5, base=base, random_state=0).fit(X, y)
+    assert any((member.tree_.splits.kind == SplitKind.LINEAR).any() for member in forest)
+    assert forest.score(X, y) > 0.95
+
+
+def test_trees_of_a_forest_that_grows_further_are_those_of_one_grown_at_once():
+    X, y = triangle(200, 3)
+    base = tw.ObliqueTreeClassifier(method="random")
+    grown = tw.RandomForestClassifier(3, base=base, random_state=0, warm_start=True).fit(X, y)
+    grown.set_params(n_estimators=6).fit(X, y)
+    whole = tw.RandomForestClassifier(6, base=base, random_state=0).fit(X, y)
+    assert_array_equal(grown.predict_proba(X), whole.predict_proba(X))

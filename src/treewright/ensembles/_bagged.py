@@ -29,6 +29,7 @@ from treewright.estimator.scikit import DRAWN, weights_differ
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
 from treewright.estimator.training import Training, threads
 from treewright.learners.cart import CARTClassifier, CARTRegressor
+from treewright.learners.oblique import ObliqueTreeClassifier, ObliqueTreeRegressor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -250,9 +251,13 @@ def predicts_by_tree(learner: Any) -> bool:
     return said in (ClassificationMixin.predict_proba, RegressionMixin.predict)
 
 
+_ENGINE = (CARTClassifier, CARTRegressor, ObliqueTreeClassifier, ObliqueTreeRegressor)
+"""Learners whose recipes the core grows forests of."""
+
+
 def grows_in_engine(learner: Any) -> bool:
-    """Whether ``learner`` is CART with nothing that depends on the sample but the tree itself."""
-    if type(learner) not in (CARTClassifier, CARTRegressor):
+    """Whether nothing that ``learner`` does depends on the sample but the tree itself."""
+    if type(learner) not in _ENGINE:
         return False
     own = ("class_weight", "priors", "costs", "cp")
     return (

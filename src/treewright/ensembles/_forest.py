@@ -192,22 +192,24 @@ class ForestEstimator(Insights, Ensemble):
         """Who grows trees of ``learner`` with ``drawn`` features at every node."""
         n_threads = threads(self.n_jobs)
         if grows_in_engine(_unpruned(learner)):
-            cart = clone(learner).set_params(max_features=drawn)
-            check_parameters(cart)
+            if "max_features" in learner.get_params(deep=False):
+                learner = clone(learner).set_params(max_features=drawn)
+            check_parameters(learner)
             engine = EngineGrower(
-                cart,
+                learner,
                 training,
                 draws,
                 self.tree_method,
                 self._answer(),
                 n_threads,
                 self.redraw,
+                drawn,
             )
             return PrunedGrower(engine, learner) if learner.ccp_alpha else engine
         if not self.redraw:
             raise ParameterError(
-                "redraw=False is for CART without class weights of each sample, got "
-                f"{type(learner).__name__} with others; leave it at True."
+                "redraw=False is for CART and oblique trees without class weights of each sample, "
+                f"got {type(learner).__name__} with others; leave it at True."
             )
         n = len(training.table.schema)
         return TreeGrower(

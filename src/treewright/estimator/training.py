@@ -133,7 +133,8 @@ def threads(n_jobs: int | None) -> int:
 
 def seed(estimator: Any, recipe: Recipe) -> int:
     """Seed of the growth; drawn only where something is left to chance."""
-    if recipe.splitter == "best" and recipe.max_features is None:
+    draws_sums = recipe.oblique is not None and recipe.oblique.is_random
+    if recipe.splitter == "best" and recipe.max_features is None and not draws_sums:
         return 0
     return drawn_seed(estimator.random_state)
 

@@ -20,7 +20,6 @@ category that the node has not seen counts as its most frequent one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -31,9 +30,9 @@ from treewright.estimator.base import TreeEstimator
 from treewright.estimator.cost_complexity import CostComplexity
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.tasks import ClassificationMixin, RegressionMixin
-from treewright.estimator.training import Training, drawn_seed
-from treewright.learners._oblique.chooser import ObliqueChooser, Settings
-from treewright.tree.growing.recipe import Recipe
+from treewright.estimator.training import Training
+from treewright.learners._oblique import directions as _directions
+from treewright.tree.growing.recipe import ObliqueRules, Recipe
 from treewright.tree.growing.stopping import samples_to_leaf, samples_to_split
 from treewright.tree.tree import Tree
 
@@ -78,31 +77,26 @@ class _ObliqueTree(CostComplexity, TreeEstimator):
     def _recipe(self: Any, training: Training) -> Recipe:
         n_rows = training.n_rows
         leaf = samples_to_leaf(self.min_samples_leaf, n_rows)
-        heavy = self.min_weight_fraction_leaf * training.total_weight
-        axis = Recipe(
+        is_stepwise = self.method in ("oc1", "cart-lc")
+        directions = getattr(_directions, self.method, None)
+        return Recipe(
             "gini" if training.target.is_classification else "squared_error",
             missing="learned",
             max_depth=self.max_depth,
-            min_samples_leaf=leaf,
-            min_weight_leaf=heavy,
-            zero_gain=False,
-        )
-        settings = Settings(
-            method=self.method,
-            min_samples_leaf=leaf,
-            min_weight_leaf=heavy,
-            n_restarts=self.n_restarts,
-            n_jumps=self.n_jumps,
-            n_projections=self.n_projections,
-            deletion=self.deletion,
-            nominal_terms=self.nominal_terms,
-            seed=drawn_seed(self.random_state) if self.method in ("oc1", "random") else 0,
-        )
-        return replace(
-            axis,
             min_samples_split=samples_to_split(self.min_samples_split, leaf, n_rows),
+            min_samples_leaf=leaf,
+            min_weight_leaf=self.min_weight_fraction_leaf * training.total_weight,
             min_significance=self.min_significance,
-            choose=ObliqueChooser(training, axis, settings),
+            zero_gain=True,
+            oblique=ObliqueRules(
+                "stepwise" if is_stepwise else "given" if directions else "sparse",
+                nominal_terms=self.nominal_terms,
+                n_projections=self.n_projections,
+                n_restarts=self.n_restarts if self.method == "oc1" else 0,
+                n_jumps=self.n_jumps if self.method == "oc1" else 0,
+                deletion=self.deletion,
+                directions=directions,
+            ),
         )
 
 

@@ -309,7 +309,7 @@ def finished(part: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 _NAMES = tuple(
     name
     for name, per in FOREST_ARRAYS.items()
-    if per != "pair" and name not in ("clipped", "leaf_classes")
+    if per not in ("pair", "term") and name not in ("clipped", "leaf_classes", "n_terms")
 )
 """Arrays of the trees of a booster, which predict numbers."""
 

@@ -3,7 +3,7 @@
 Three ways, with one face: ``grow(members)`` gives the members with these numbers, or those before
 the first that Ctrl-C left unfinished, and what interrupted them.
 
-- :class:`EngineGrower`: CART trees on all features, whole forests in the compiled core.
+- :class:`EngineGrower`: CART and oblique trees, whole forests in the compiled core.
 - :class:`TreeGrower`: any other tree learner of ours, by its own fit on rows of the one table.
 - :class:`ModelGrower`: everything else, by ``fit`` as scikit-learn's bagging does it.
 """
@@ -108,12 +108,12 @@ def _collect(
 
 @dataclass(frozen=True, eq=False)
 class EngineGrower:
-    """Grows CART trees in the compiled core, whole forests at a time.
+    """Grows CART and oblique trees in the compiled core, whole forests at a time.
 
     Parameters
     ----------
     learner
-        A CART estimator, whose recipe is grown.
+        A CART or oblique estimator, whose recipe is grown.
     training
         The training data.
     draws
@@ -124,6 +124,8 @@ class EngineGrower:
         What is asked about rows left out.
     redraw
         See :class:`treewright.tree.growing.recipe.Recipe`.
+    max_features
+        Features drawn at every node; None leaves it to the learner.
     """
 
     learner: Any
@@ -133,6 +135,7 @@ class EngineGrower:
     answer: Answer
     n_threads: int = 1
     redraw: bool = True
+    max_features: int | None = None
 
     def grow(
         self, members: range, progress: Report | None = None, oob: OutOfBag | None = None
@@ -150,10 +153,13 @@ class EngineGrower:
             oob_start=oob,
             progress=None if progress is None else (lambda done: progress(done / len(members))),
         )
+        recipe = replace(self.learner._recipe(training), redraw=self.redraw)
+        if self.max_features is not None:
+            recipe = replace(recipe, max_features=self.max_features)
         grown = grow_forest(
             training.table,
             training.y,
-            replace(self.learner._recipe(training), redraw=self.redraw),
+            recipe,
             plan,
             target=training.target,
             sample_weight=None if drawn else training.sample_weight,

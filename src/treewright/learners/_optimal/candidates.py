@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,30 +133,58 @@ def _ordered(
     wanted: Sequence[tuple[float, bool]],
 ) -> tuple[Ints, list[_Interval]]:
     values = column.astype(np.float64)
-    is_gap = np.isnan(values) if column.dtype.kind == "f" else values < 0
-    shift = int(is_gap.any())
-    known = ~is_gap if shift else slice(None)
-    # np.unique would take three times as long, and more with its inverse.
-    ascending = np.sort(values[known])
-    distinct = ascending[
-        np.concatenate([[True], ascending[1:] != ascending[:-1]])[: len(ascending)]
-    ]
+    # np.unique would take three times as long, and more with its inverse; gaps of floats come last
+    ascending = np.sort(values)
+    if column.dtype.kind == "f":
+        n_gaps = len(values) - int(np.searchsorted(ascending, np.nan))
+        ascending = ascending[: len(values) - n_gaps]
+    else:
+        n_gaps = int(np.searchsorted(ascending, 0.0))
+        ascending = ascending[n_gaps:]
+    shift = int(n_gaps > 0)
+    distinct = ascending[:1]
+    if len(ascending) and ascending[0] != ascending[-1]:
+        is_last = np.ones(len(ascending), np.bool_)
+        np.not_equal(ascending[1:], ascending[:-1], out=is_last[:-1])
+        distinct = ascending[is_last]
     if len(distinct) < 2:
         return np.zeros(len(values), np.int64), []
+    known: Any = slice(None)
+    if shift:
+        known = ~np.isnan(values) if column.dtype.kind == "f" else values >= 0
     place = np.searchsorted(distinct, values[known])
-    cuts = set(_spread(place, weight[known], len(distinct), max_cuts))
-    for threshold, is_closed in wanted:
-        cut = int(np.searchsorted(distinct, threshold, "right" if is_closed else "left")) - 1
-        if 0 <= cut < len(distinct) - 1:
-            cuts.add(cut)
-    positions = np.array(sorted(cuts))
-    bins = np.zeros(len(values), np.int64)
-    bins[known] = np.searchsorted(positions, np.arange(len(distinct)))[place] + shift
+    positions, of_value = _cuts(distinct, place, weight[known], max_cuts, wanted)
+    if of_value is not None:
+        place = of_value[place]
+    bins = place
+    if shift:
+        bins = np.zeros(len(values), np.int64)
+        bins[known] = place + 1
     found: list[_Interval] = []
-    for k, cut in enumerate(positions.tolist()):
+    for k, cut in enumerate(positions):
         split = ProposedSplit(feature, breaks=(_between(distinct, cut),), closed=False)
         found.extend(_with_gaps(k + 1, shift, split))
     return bins, found
+
+
+def _cuts(
+    distinct: Floats,
+    place: Ints,
+    weight: Floats,
+    max_cuts: int | None,
+    wanted: Sequence[tuple[float, bool]],
+) -> tuple[list[int], Ints | None]:
+    """Values after which a column is cut, and the bin of each value; None if that is the value."""
+    n_cuts = len(distinct) - 1
+    if max_cuts is None or n_cuts <= max_cuts:
+        return list(range(n_cuts)), None
+    cuts = set(_spread(place, weight, len(distinct), max_cuts))
+    for threshold, is_closed in wanted:
+        cut = int(np.searchsorted(distinct, threshold, "right" if is_closed else "left")) - 1
+        if 0 <= cut < n_cuts:
+            cuts.add(cut)
+    positions = sorted(cuts)
+    return positions, np.searchsorted(np.array(positions), np.arange(len(distinct)))
 
 
 def _with_gaps(high: int, shift: int, split: ProposedSplit) -> Iterator[_Interval]:
@@ -257,10 +286,12 @@ def _target_order(place: Ints, response: Floats, weight: Floats, own_weight: Flo
 
 def _is_new(bins: Ints, test: _Interval, seen: set[bytes]) -> bool:
     """Whether a test divides the rows, and as no test before it does."""
-    mask = (bins >= test.low) & (bins < test.high)
-    if mask.all() or not mask.any():
+    mask = bins < test.high
+    if test.low:
+        mask &= bins >= test.low
+    if not 0 < np.count_nonzero(mask) < len(mask):
         return False
-    mark = np.packbits(mask ^ mask[0]).tobytes()
+    mark = np.packbits(~mask if mask[0] else mask).tobytes()
     if mark in seen:
         return False
     seen.add(mark)

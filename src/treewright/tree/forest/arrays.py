@@ -46,9 +46,13 @@ FOREST_ARRAYS: dict[str, str] = {
     "kind": "inner",
     "n_breaks": "inner",
     "n_codes": "inner",
+    "n_terms": "inner",
     "breaks": "break",
     "codes": "code",
     "branches": "code",
+    "term_feature": "term",
+    "term_weight": "term",
+    "term_code": "term",
     "leaf_samples": "leaf",
     "leaf_classes": "leaf",
     "leaf_value": "leaf",
@@ -62,11 +66,18 @@ FOREST_ARRAYS: dict[str, str] = {
 ``gap_branch`` is the branch of a gap plus two (as a tree's ``default``, which may be −1 or −2).
 Left out where all is the same: ``n_gaps`` (none; ``gain`` then follows from the impurities),
 ``kind``, ``n_breaks``, ``n_codes``, ``codes`` and ``branches`` (every test has one break),
-``clipped`` (no constraint binds). Leaves of classes have ``leaf_classes`` pairs of a class and its
-weight; leaves of numbers have ``leaf_value``, ``leaf_weight`` and ``leaf_impurity``. Integers are
-as narrow as they can be.
+``n_terms``, ``term_feature``, ``term_weight`` and ``term_code`` (no test is linear; a code is that
+of a category plus one, 0 for a number), ``clipped`` (no constraint binds). Leaves of classes have
+``leaf_classes`` pairs of a class and its weight; leaves of numbers have ``leaf_value``,
+``leaf_weight`` and ``leaf_impurity``. Integers are as narrow as they can be.
 """
-_DEFAULTS = {"kind": int(SplitKind.BREAKS), "n_breaks": 1, "n_codes": 0, "n_gaps": 0}
+_DEFAULTS = {
+    "kind": int(SplitKind.BREAKS),
+    "n_breaks": 1,
+    "n_codes": 0,
+    "n_terms": 0,
+    "n_gaps": 0,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +90,7 @@ class _Bounds:
     pair: NDArray[np.int64]
     breaks: NDArray[np.int64]
     codes: NDArray[np.int64]
+    terms: NDArray[np.int64]
 
 
 class Forest:
@@ -161,6 +173,7 @@ class Forest:
             pair=ends("leaf_classes", leaf, leaf),
             breaks=ends("n_breaks", inner, inner),
             codes=ends("n_codes", inner, np.zeros_like(inner)),
+            terms=ends("n_terms", inner, np.zeros_like(inner)),
         )
 
     def _inner(self, name: str, where: slice = slice(None)) -> NDArray[Any]:
@@ -191,6 +204,7 @@ class Forest:
             "pair": b.pair[k],
             "break": b.breaks[k],
             "code": b.codes[k],
+            "term": b.terms[k],
         }
         arrays = {
             name: array[: ends[FOREST_ARRAYS[name]] + (name == "node_offset")]
@@ -222,7 +236,7 @@ class Forest:
         if name == "gain":
             trees = (self.tree(i) for i in range(self.n_trees))
             return np.concatenate([tree.gain[~tree.is_leaf] for tree in trees])
-        return np.zeros(0, np.int32)
+        return np.zeros(0, np.float64 if name == "term_weight" else np.int32)
 
     # -- prediction ------------------------------------------------------------------------
 
@@ -311,6 +325,10 @@ class Forest:
             self.arrays["breaks"],
             ints(self._part("codes")),
             ints(self._part("branches")),
+            ints(self._part("n_terms") if "n_terms" in self.arrays else np.zeros(0)),
+            ints(self._part("term_feature")),
+            np.ascontiguousarray(self._part("term_weight")),
+            ints(self._part("term_code")) - np.int32(1),
         )
 
     def core_trees(self, what: What) -> tuple[Any, Floats]:

@@ -19,7 +19,7 @@ from treewright.tree.split import SplitKind
 
 __all__ = ["check_forest"]
 
-_FLOATS = ("importance", "gain", "clipped", "breaks", "leaf_value", "leaf_impurity")
+_FLOATS = ("importance", "gain", "clipped", "breaks", "term_weight", "leaf_value", "leaf_impurity")
 _WEIGHTS = ("pair_weight", "leaf_weight")
 _MATRICES = ("importance", "leaf_value")
 _ALWAYS = (
@@ -35,6 +35,7 @@ _ALWAYS = (
 _CLASSES = ("leaf_classes", "pair_class", "pair_weight")
 _NUMBERS = ("leaf_value", "leaf_weight", "leaf_impurity")
 _TESTS = ("kind", "n_breaks", "n_codes", "codes", "branches")
+_TERMS = ("n_terms", "term_feature", "term_weight", "term_code")
 
 
 def _require(holds: Any, rule: str) -> None:
@@ -60,9 +61,13 @@ def _check_names(arrays: Mapping[str, NDArray[Any]], is_classification: bool) ->
     needed = {*_ALWAYS, *(_CLASSES if is_classification else _NUMBERS)}
     tests = set(_TESTS) & set(arrays)
     _require(not tests or tests == set(_TESTS), "all arrays of its tests or none")
+    terms = set(_TERMS) & set(arrays)
+    _require(not terms or (tests and terms == set(_TERMS)), "all arrays of linear tests or none")
     _require(("n_gaps" in arrays) == ("gain" in arrays), "gains where there are gaps")
     allowed = (
-        needed | set(_TESTS) | {"n_gaps", "gain"} | ({"clipped"} if is_classification else set())
+        needed
+        | {*_TESTS, *_TERMS, "n_gaps", "gain"}
+        | ({"clipped"} if is_classification else set())
     )
     _require(needed <= set(arrays) <= allowed, "the arrays of its kind and no others")
     for name, array in arrays.items():
@@ -88,6 +93,7 @@ def check_forest(forest: Forest) -> None:
         "leaf": len(arrays["n_children"]) - n_inner,
         "break": int(forest._inner("n_breaks").sum(dtype=np.int64)),
         "code": int(forest._inner("n_codes").sum(dtype=np.int64)),
+        "term": int(forest._inner("n_terms").sum(dtype=np.int64)),
         "pair": int(arrays["leaf_classes"].sum(dtype=np.int64)) if target.is_classification else 0,
     }
     for name, array in arrays.items():
@@ -117,11 +123,15 @@ def _check_tests(forest: Forest, schema: Schema) -> None:
     by_code = kind == SplitKind.CODES
     nominal = np.array([f.kind == "nominal" for f in schema.features], np.bool_)[feature]
     listed = np.array([f.is_categorical for f in schema.features], np.bool_)[feature]
-    fits = np.where(by_code, listed, (kind == SplitKind.BREAKS) & ~nominal)
+    is_linear = kind == SplitKind.LINEAR
+    fits = np.where(by_code, listed, is_linear | ((kind == SplitKind.BREAKS) & ~nominal))
     _require(np.all(fits), "tests that fit the kinds of its features")
     children = arrays["n_children"][arrays["n_children"] > 0]
     _require(np.all(n_breaks == np.where(by_code, 0, 1)), "one break for each cut")
     _require(np.all((n_codes > 0) == by_code), "codes for each test of categories")
+    _require(np.all((forest._inner("n_terms") > 0) == is_linear), "terms for each linear test")
+    if is_linear.any():
+        _check_terms(arrays, schema)
     _require(np.all(children[~by_code] == 2), "two branches for each cut")
     branch = arrays["gap_branch"].astype(np.int64) - 2
     _require(np.all(branch < children), "branches for gaps that exist")
@@ -133,6 +143,16 @@ def _check_tests(forest: Forest, schema: Schema) -> None:
     _require(np.all(codes < most), "codes of categories that exist")
     _require(np.all((np.diff(codes) > 0) | (np.diff(owner) > 0)), "ascending codes")
     _require(np.all(branches < children[owner]), "branches that exist")
+
+
+def _check_terms(arrays: Mapping[str, NDArray[Any]], schema: Schema) -> None:
+    """Features that exist, with a category where they are nominal and only there."""
+    feature, code = arrays["term_feature"], arrays["term_code"].astype(np.int64) - 1
+    _require(np.all(feature < len(schema)), "terms of features that exist")
+    _require(np.all(np.isfinite(arrays["term_weight"])), "weights of terms that are numbers")
+    nominal = np.array([f.kind == "nominal" for f in schema.features], np.bool_)[feature]
+    most = np.array([len(f.categories) for f in schema.features])[feature]
+    _require(np.all(np.where(nominal, (code >= 0) & (code < most), code == -1)), "terms that fit")
 
 
 def _check_leaves(arrays: Mapping[str, NDArray[Any]], n_classes: int, n_outputs: int) -> None:

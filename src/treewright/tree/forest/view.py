@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from treewright.kernels.forest import first_children, sum_up
 from treewright.tree.growing.values import class_nodes, clip_rates
-from treewright.tree.split import GAP_STOP, Splits
+from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -53,9 +53,12 @@ class TreeView:
     def _splits(self) -> Splits:
         b, i = self.forest._bounds, self.i
         breaks, codes = slice(b.breaks[i], b.breaks[i + 1]), slice(b.codes[i], b.codes[i + 1])
+        terms = slice(b.terms[i], b.terms[i + 1])
+        kind = self._over_inner(self.forest._inner("kind", self.inner), 0, np.uint8)
+        feature = self._over_inner(self.arrays["feature"][self.inner], -1, np.int32)
         return Splits(
-            kind=self._over_inner(self.forest._inner("kind", self.inner), 0, np.uint8),
-            feature=self._over_inner(self.arrays["feature"][self.inner], -1, np.int32),
+            kind=kind,
+            feature=np.where(kind == SplitKind.LINEAR, np.int32(-1), feature),
             closed=self._over_inner(self.arrays["closed"][self.inner], 0, np.bool_),
             reversed=np.zeros(self.n, np.bool_),
             break_offset=self._offsets("n_breaks"),
@@ -63,9 +66,10 @@ class TreeView:
             code_offset=self._offsets("n_codes"),
             codes=self.forest._part("codes")[codes].astype(np.int32),
             branches=self.forest._part("branches")[codes].astype(np.int32),
-            term_offset=np.zeros(self.n + 1, np.int64),
-            term_feature=np.zeros(0, np.int32),
-            term_weight=np.zeros(0),
+            term_offset=self._offsets("n_terms"),
+            term_feature=self.forest._part("term_feature")[terms].astype(np.int32),
+            term_weight=self.forest._part("term_weight")[terms].copy(),
+            term_code=self.forest._part("term_code")[terms].astype(np.int32) - 1,
         )
 
     def tree(self) -> Tree:

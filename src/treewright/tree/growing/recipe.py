@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from treewright.tree.growing.choosing import LevelChooser
 
-__all__ = ["FIELDS", "ClassCosts", "Missing", "QuinlanRules", "Recipe"]
+__all__ = ["FIELDS", "ClassCosts", "Missing", "ObliqueRules", "QuinlanRules", "Recipe"]
 
 Missing = Literal["learned", "surrogate", "fractional", "own_branch", "majority"]
 
@@ -80,6 +80,58 @@ class QuinlanRules:
     apart: float = 0.0
     c50: bool = False
     cases: float = 0.0
+
+
+_METHODS = ("sparse", "stepwise", "given")
+_TERMS = (None, "target", "indicators")
+
+
+@dataclass(frozen=True)
+class ObliqueRules:
+    """How linear tests of a node are searched, which compete with those of single features.
+
+    Parameters
+    ----------
+    method
+        Where directions come from: ``"sparse"`` random sums and differences of a few columns,
+        ``"stepwise"`` changes of one coefficient after another, or ``"given"`` by ``directions``.
+    nominal_terms
+        How nominal features enter sums: by the target's means, by indicators, or not.
+    n_projections
+        Random sums at a node; None for two for each column, or for each feature drawn.
+    n_restarts, n_jumps
+        Random starts, and random directions tried where no coefficient helps, of ``"stepwise"``.
+    deletion
+        Share of the gain that may be lost for a coefficient less.
+    directions
+        A function of the columns of a node (a row each, mean 0 and spread 1), its class codes or
+        numbers and its weights; it returns directions, one per row.
+    """
+
+    method: Literal["sparse", "stepwise", "given"]
+    nominal_terms: Literal["target", "indicators"] | None = "target"
+    n_projections: int | None = None
+    n_restarts: int = 0
+    n_jumps: int = 0
+    deletion: float = 0.0
+    directions: Callable[..., NDArray[np.float64]] | None = None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the search draws anything."""
+        return self.method == "sparse" or self.n_restarts > 0 or self.n_jumps > 0
+
+    def core_values(self) -> dict[str, Any]:
+        """The fields in the form in which the core reads them."""
+        return {
+            "method": _METHODS.index(self.method),
+            "nominal_terms": _TERMS.index(self.nominal_terms),
+            "n_projections": _count(self.n_projections),
+            "n_restarts": _count(self.n_restarts),
+            "n_jumps": _count(self.n_jumps),
+            "deletion": float(self.deletion),
+            "directions": self.directions,
+        }
 
 
 @dataclass(frozen=True)
@@ -152,6 +204,9 @@ class Recipe:
         Per feature −1, 0 or 1; None for no constraint.
     quinlan
         Choose as Quinlan's programs do; ``criterion`` must be ``"entropy"``.
+    oblique
+        Linear tests compete with those of single features; ``criterion`` must be ``"gini"`` or
+        ``"squared_error"``, ``missing`` ``"learned"``.
     choose
         A Python chooser instead of the compiled search: a callable entered once per node, or an
         object with ``choose_level``; see :mod:`treewright.tree.growing.choosing`.
@@ -201,6 +256,9 @@ class Recipe:
         None,
         quinlan=lambda rules: None if rules is None else asdict(rules),
         single_shares=lambda rules: rules is not None and rules.single,
+    )
+    oblique: ObliqueRules | None = _read_as(  # noqa: RUF009
+        None, oblique=lambda rules: None if rules is None else rules.core_values()
     )
     choose: Callable[..., Any] | LevelChooser | None = None
 
