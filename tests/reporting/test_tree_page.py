@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import treewright
+from tests.reporting.conftest import Tab
 from treewright.datasets import load_german_credit, load_play_tennis
 
 NODES = "#stage [data-node]"
@@ -35,6 +36,20 @@ def test_a_page_is_one_small_file_that_loads_nothing(credit, tab):
     page = tab.open(html)
     assert page.locator(NODES).count() > 5
     assert page.locator("#static").is_hidden()
+
+
+def test_a_phone_sees_few_nodes_and_the_root_whole(credit, chromium, tmp_path):
+    tab = Tab(chromium, tmp_path, viewport={"width": 400, "height": 900})
+    page = tab.open(credit[2])
+    assert 3 <= page.locator(NODES).count() <= 7
+    frame = page.locator("#picture").bounding_box()
+    root = page.locator(NODES).first.bounding_box()
+    assert root["x"] >= frame["x"]
+    assert root["x"] + root["width"] <= frame["x"] + frame["width"]
+    assert root["y"] < frame["y"] + 60  # it grows down, from the top
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    tab.check()
+    tab.context.close()
 
 
 def test_folding_hides_a_subtree_and_stays_in_the_address(credit, tab):

@@ -29,7 +29,8 @@ function seen(tree, state) {
 
 function form_of(state, n_nodes, n_ends, room) {
   if (n_nodes > MANY) return ["right", FORMS.small];
-  const fits = n_ends <= WIDE && n_ends * FORMS.down.across < 1.9 * room;
+  // a phone is higher than wide, and so are few ends below each other
+  const fits = n_ends <= (room < 600 ? 4 : WIDE) && n_ends * FORMS.down.across < Math.max(1.9 * room, 800);
   const turn = state.turn ?? (fits ? "down" : "right");
   return [turn, FORMS[turn]];
 }

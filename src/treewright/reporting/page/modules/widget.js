@@ -12,9 +12,11 @@ import { chart, error_words } from "./slider.js";
 import { read_tree } from "./tree.js";
 
 const FIRST_SEEN = 30;
+const SEEN_ON_A_PHONE = 7;
+const NARROW = 600;
 
-/** Nodes folded at first, so that at most FIRST_SEEN are seen: the heaviest stay open. */
-function folded_at_first(tree, size) {
+/** Nodes folded at first, so that at most `most` are seen: the heaviest stay open. */
+function folded_at_first(tree, size, most) {
   const folds = new Set();
   const open = [0];
   let seen = 1;
@@ -22,7 +24,7 @@ function folded_at_first(tree, size) {
     open.sort((a, b) => tree.data.gain[b] - tree.data.gain[a] || a - b);
     const node = open.shift();
     if (tree.is_end(node, size)) continue;
-    if (seen + tree.data.count[node] > FIRST_SEEN && seen > 3) {
+    if (seen + tree.data.count[node] > most && seen > 3) {
       folds.add(node);
       continue;
     }
@@ -171,7 +173,8 @@ export function mount(book) {
     by("size").disabled = last_size() === 0;
     state.size = start <= last_size() ? start : tree.data.start;
     by("size").value = String(last_size() - state.size);
-    first_folds = folded_at_first(tree, state.size);
+    const most = picture.clientWidth < NARROW ? SEEN_ON_A_PHONE : FIRST_SEEN;
+    first_folds = folded_at_first(tree, state.size, most);
     state.folds = new Set(first_folds);
     state.node = null;
     rebuild_form();
