@@ -69,6 +69,7 @@ struct RankedFeature {
 class RankedTrees {
  public:
   static constexpr i64 kRows = 256;  // of a block
+  static constexpr u8 kTurn = 0x80;  // turned in ranks, which are compared as signed bytes
   static constexpr i64 kMostLeaves = 256, kMostCuts = 255, kMostCategories = 255;
 
   // Null if the trees are not small, or have tests of another kind.
