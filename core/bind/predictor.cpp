@@ -113,7 +113,7 @@ class ForestPredictor {
         leaf_codes_(model_.has_codes() ? leaf_codes : nullptr) {}
 
   i64 n_trees() const { return model_.n_trees(); }
-  bool is_plain() const { return model_.is_plain(); }
+  bool finds_gaps() { return blocks_.finds_gaps(); }
 
   // Means over the trees of the values of the leaves where each row ends. A leaf's values are those
   // of its number, or where codes are given, of its code. Where may_have_gaps is not known, a plain
@@ -296,7 +296,7 @@ void bind_forest_predictor(nb::module_& m) {
       .def("apply", &ForestPredictor::apply, nb::arg("rows"), nb::arg("may_have_gaps").none(),
            nb::arg("n_threads") = 1)
       .def_prop_ro("n_trees", &ForestPredictor::n_trees)
-      .def_prop_ro("is_plain", &ForestPredictor::is_plain);
+      .def_prop_ro("finds_gaps", &ForestPredictor::finds_gaps);
 }
 
 }  // namespace treewright

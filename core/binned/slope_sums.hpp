@@ -33,6 +33,7 @@ struct WideSum {
   typedef long long Lanes __attribute__((vector_size(16)));
   Lanes lanes{};
 
+  u32 low_half() const { return static_cast<u32>(lanes[1]); }  // with the number of rows
   WideSum& operator+=(const WideSum& o) {
     lanes += o.lanes;
     return *this;
@@ -46,6 +47,7 @@ struct WideSum {
 struct NarrowSum {
   i64 packed = 0;
 
+  u32 low_half() const { return static_cast<u32>(packed); }
   NarrowSum& operator+=(const NarrowSum& o) {
     packed += o.packed;
     return *this;
@@ -150,6 +152,11 @@ class Units {
   static int bits(i64 n) { return n > 0 ? 64 - __builtin_clzll(static_cast<u64>(n)) : 1; }
 
   int row_bits() const { return row_bits_; }
+  double gradient_unit() const { return gradient_unit_; }
+  double hessian_unit() const { return hessian_unit_; }
+  double equal_hessian() const { return equal_; }
+  i64 n_rows(const WideSum& sum) const { return sum.lanes[1] & ((i64{1} << row_bits_) - 1); }
+  i64 n_rows(const NarrowSum& sum) const { return sum.packed & ((i64{1} << row_bits_) - 1); }
   bool is_coarse() const { return is_coarse_; }
 
   // Whole units of a row's gradient and hessian, rounded by chance.

@@ -320,6 +320,17 @@ struct LogisticLosses {
   }
 };
 
+struct ClassLosses {
+  const double *score, *y;
+  i64 n_rows, n_columns;
+  double operator()(i64 row) const {
+    return class_loss(score + row, n_rows, static_cast<i32>(n_columns), y[row]);
+  }
+  void fill(i64 first, i64 n, double* loss) const {
+    class_losses(score, y, n_rows, n_columns, first, first + n, loss);
+  }
+};
+
 }  // namespace
 
 template <class OfRow>
@@ -352,7 +363,7 @@ void Booster::each_loss(const Judged& rows, F&& f) const {
   const i64 n = rows.n_rows();
   const i32 n_columns = loss_.n_columns;
   if (loss_.kind == LossKind::multinomial) {
-    f([&](i64 i) { return class_loss(rows.score.data() + i, n, n_columns, rows.y[i]); });
+    f(ClassLosses{rows.score.data(), rows.y.data(), n, n_columns});
     return;
   }
   for (i32 k = 0; k < n_columns; ++k) {

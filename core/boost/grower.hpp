@@ -145,8 +145,11 @@ class Grower {
     const BinSplit none = leaf.best;
     found_.assign(n_parts, none);
     auto look = [&](i64 part, int thread) {
+      BinSplit own;
       for (i64 i = part * kPart; i < std::min(n, (part + 1) * kPart); ++i) {
-        BinSplit own = none;
+        if (!search_[thread].may_divide(features[i], pool_[leaf.slot])) continue;
+        own.feature = -1;
+        own.gain = none.gain;
         search_[thread].feature(features[i], pool_[leaf.slot], leaf.total, leaf.range, own);
         keep_better(own, found_[part]);
       }

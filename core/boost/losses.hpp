@@ -150,29 +150,6 @@ void with_loss(LossKind kind, Run&& run) {
 // Hessians of a multinomial probability and of others: gradients are p − [class is k].
 inline Slope class_slope(double p, bool is_own) { return {p - is_own, p * (1 - p)}; }
 
-// Probabilities of the classes by the scores of rows [first, last) of n, both by column.
-inline void class_probabilities(const double* score, i64 n, i64 n_columns, i64 first, i64 last,
-                                float* probability) {
-  const i64 count = last - first;
-  std::vector<double> most(count, -kInf), total(count, 0.0);
-  for (i64 k = 0; k < n_columns; ++k) {
-    for (i64 i = 0; i < count; ++i) most[i] = std::max(most[i], score[k * n + first + i]);
-  }
-  for (i64 k = 0; k < n_columns; ++k) {
-    for (i64 i = 0; i < count; ++i) {
-      const double e = quick_exp(score[k * n + first + i] - most[i]);
-      total[i] += e;
-      probability[k * n + first + i] = static_cast<float>(e);
-    }
-  }
-  for (i64 k = 0; k < n_columns; ++k) {
-    for (i64 i = 0; i < count; ++i) {
-      float& p = probability[k * n + first + i];
-      p = static_cast<float>(p / total[i]);
-    }
-  }
-}
-
 // Loss of a row by its scores, `step` apart from each other.
 inline double class_loss(const double* score, i64 step, i32 n_columns, double y) {
   double most = -kInf, total = 0;

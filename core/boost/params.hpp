@@ -32,6 +32,11 @@ struct GrowParams {
 class BinSet {
  public:
   void add(i32 bin) { words_[bin >> 6] |= u64{1} << (bin & 63); }
+  void add_up_to(i32 last) {
+    for (i32 word = 0; word <= last >> 6; ++word) {
+      words_[word] |= word < last >> 6 ? ~u64{0} : ~u64{0} >> (63 - (last & 63));
+    }
+  }
   bool has(i32 bin) const { return words_[bin >> 6] >> (bin & 63) & 1; }
   std::array<u64, 4>& words() { return words_; }
   const std::array<u64, 4>& words() const { return words_; }

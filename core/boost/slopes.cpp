@@ -52,4 +52,61 @@ TREEWRIGHT_VECTORS void logistic_losses(const double* __restrict score, const do
   for (i64 i = 0; i < n; ++i) loss[i] = Logistic::loss(score[i], y[i], 0);
 }
 
+namespace {
+
+constexpr i64 kStrip = 256;  // rows whose classes are looked at together
+
+// The largest of each row's scores, and the sum of the others' exponentials beside it; calls
+// take(k, e) for the exponentials of each class.
+template <class Take>
+__attribute__((always_inline)) inline void sum_classes(const double* score, i64 n, i64 n_columns,
+                                                       i64 count, double* __restrict most,
+                                                       double* __restrict total, Take&& take) {
+  for (i64 i = 0; i < count; ++i) most[i] = -kInf, total[i] = 0;
+  for (i64 k = 0; k < n_columns; ++k) {
+    const double* __restrict own = score + k * n;
+    for (i64 i = 0; i < count; ++i) most[i] = most[i] < own[i] ? own[i] : most[i];
+  }
+  double e[kStrip];
+  for (i64 k = 0; k < n_columns; ++k) {
+    const double* __restrict own = score + k * n;
+    for (i64 i = 0; i < count; ++i) {
+      e[i] = quick_exp(own[i] - most[i]);
+      total[i] += e[i];
+    }
+    take(k, e);
+  }
+}
+
+}  // namespace
+
+TREEWRIGHT_VECTORS void class_probabilities(const double* score, i64 n, i64 n_columns, i64 first,
+                                            i64 last, float* probability) {
+  double most[kStrip], total[kStrip];
+  for (; first < last; first += kStrip) {
+    const i64 count = std::min(kStrip, last - first);
+    sum_classes(score + first, n, n_columns, count, most, total, [&](i64 k, const double* e) {
+      float* __restrict to = probability + k * n + first;
+      for (i64 i = 0; i < count; ++i) to[i] = static_cast<float>(e[i]);
+    });
+    for (i64 k = 0; k < n_columns; ++k) {
+      float* __restrict to = probability + k * n + first;
+      for (i64 i = 0; i < count; ++i) to[i] = static_cast<float>(to[i] / total[i]);
+    }
+  }
+}
+
+TREEWRIGHT_VECTORS void class_losses(const double* score, const double* y, i64 n, i64 n_columns,
+                                     i64 first, i64 last, double* loss) {
+  double most[kStrip], total[kStrip];
+  for (; first < last; first += kStrip) {
+    const i64 count = std::min(kStrip, last - first);
+    sum_classes(score + first, n, n_columns, count, most, total, [](i64, const double*) {});
+    for (i64 i = 0; i < count; ++i) {
+      const i64 own = static_cast<i64>(y[first + i]);
+      *loss++ = std::log(total[i]) + most[i] - score[own * n + first + i];
+    }
+  }
+}
+
 }  // namespace treewright::boost

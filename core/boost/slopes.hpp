@@ -48,4 +48,11 @@ void logistic_slopes(const double* score, const double* y, i64 n, double* gradie
                      double* hessian);
 void logistic_losses(const double* score, const double* y, i64 n, double* loss);
 
+// Probabilities of the classes by the scores of rows [first, last) of n, both by column, and the
+// losses of these rows.
+void class_probabilities(const double* score, i64 n, i64 n_columns, i64 first, i64 last,
+                         float* probability);
+void class_losses(const double* score, const double* y, i64 n, i64 n_columns, i64 first, i64 last,
+                  double* loss);
+
 }  // namespace treewright::boost

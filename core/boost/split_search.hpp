@@ -16,6 +16,7 @@
 
 #include "binned/histogram.hpp"
 #include "binned/slope_sums.hpp"
+#include "boost/cut_gains.hpp"
 #include "boost/params.hpp"
 
 namespace treewright::boost {
@@ -47,6 +48,17 @@ class SplitSearch {
         p_(params),
         units_(units),
         is_free_(params.monotonic.empty() && params.max_step <= 0) {}
+
+  // False if no split by feature f can have two allowed sides: one of them lacks the bin that the
+  // features of a shared column have in common, and the others have too few rows.
+  bool may_divide(i32 f, const Sum* histogram) const {
+    const Stored& stored = bins_.stored(f);
+    if (!stored.is_shared()) return true;
+    const Sum* byte = histogram + bins_.offset(stored.column) + stored.first;
+    i64 n_rows = 0;
+    for (i32 b = 0; b < stored.n_bytes; ++b) n_rows += units_.n_rows(byte[b]);
+    return n_rows >= std::max<i64>(p_.min_rows, 1);
+  }
 
   // The best split by feature f of a node that sums up to `total`, if it beats `best`.
   void feature(i32 f, const Sum* histogram, const Sum& total, const Range& range, BinSplit& best) {
@@ -91,7 +103,7 @@ class SplitSearch {
                BinSplit& best) {
     const i32 n = bins_.map(f).n_bins();
     const Moments gap = units_.read(bin[n]);
-    if (!kBound && !gap.n_rows && p_.l1 == 0) return without_gaps(f, bin, total, parent, best);
+    if (!kBound && p_.l1 == 0) return unbound(f, bin, total, parent, best);
     Sum below{};
     i32 cut = -1;
     bool gap_left = false;
@@ -113,35 +125,100 @@ class SplitSearch {
     }
     if (cut < 0) return;
     best = BinSplit{f, cut, gap_left, best_gain, gap.n_rows};
-    for (i32 b = 0; b <= cut; ++b) best.left.add(b);
+    best.left.add_up_to(cut);
     if (gap_left) best.left.add(n);
   }
 
-  // The same without gaps, l1 and constraints.
-  void without_gaps(i32 f, const Sum* bin, const Sum& total, double parent, BinSplit& best) {
+  // The same without l1 and constraints, for many cuts at once.
+  void unbound(i32 f, const Sum* bin, const Sum& total, double parent, BinSplit& best) {
     const i32 n = bins_.map(f).n_bins();
-    Sum below{};
-    i32 cut = -1;
-    double best_gain = best.gain;
-    for (i32 b = 0; b + 1 < n; ++b) {
-      below += bin[b];
-      // As in the other searches to the bit: features that split alike must tie.
-      const Moments left = units_.read(below), right = units_.read(total - below);
-      if (!is_allowed(left)) continue;
-      if (!is_allowed(right)) break;  // fewer and fewer are left
-      const double hl = left.hessian + p_.l2, hr = right.hessian + p_.l2;
-      if (hl <= 0 || hr <= 0) continue;
-      const double gain = 0.5 * left.gradient * left.gradient / hl +
-                          0.5 * right.gradient * right.gradient / hr - parent;
-      if (is_better(gain, best_gain)) best_gain = gain, cut = b;
+    const i64 n_gaps = units_.n_rows(bin[n]);
+    const i64 n_cuts = list_cuts(bin, n);
+    // As in the other searches to the bit: features that split alike must tie.
+    const GainTerms terms{units_, p_.l2, parent, !n_gaps};
+    const Reach with = n_gaps ? reach(n_cuts, bin[n], total) : Reach{};
+    if (n_gaps) gains_of(with, bin[n], total, terms, gain_with_);
+    const Reach without = reach(n_cuts, Sum{}, total);
+    gains_of(without, Sum{}, total, terms, gain_);
+    Bar bar(best.gain);
+    if (!n_gaps) {
+      for (i64 i = without.first; i < without.end; ++i) bar.look(gain_[i], i);
+    } else {
+      for (i64 i = 0; i < n_cuts; ++i) {
+        if (with.has(i)) bar.look(gain_with_[i], i);
+        if (without.has(i)) bar.look(gain_[i], ~i);
+      }
     }
-    if (cut < 0) return;
-    best = BinSplit{f, cut, false, best_gain, 0};
-    i64 n_left = 0;
-    for (i32 b = 0; b <= cut; ++b) best.left.add(b), n_left += units_.read(bin[b]).n_rows;
-    best.gap_left = 2 * n_left >= units_.read(total).n_rows;
-    if (best.gap_left) best.left.add(n);
+    const i64 at = bar.at < 0 ? ~bar.at : bar.at;
+    bool gap_left = bar.at >= 0;
+    if (bar.at == Bar::kNone) return;
+    if (!n_gaps) gap_left = 2 * units_.n_rows(left_[at]) >= units_.n_rows(total);
+    best = BinSplit{f, cut_[at], gap_left, bar.best, n_gaps};
+    best.left.add_up_to(cut_[at]);
+    if (gap_left) best.left.add(n);
   }
+
+  // The best of many gains. What it takes to be better is worked out when one is, not for each.
+  struct Bar {
+    static constexpr i64 kNone = std::numeric_limits<i64>::min();
+    double best, least;
+    i64 at = kNone;
+
+    explicit Bar(double gain) : best(gain), least(gain + kTie * std::abs(gain)) {}
+    void look(double gain, i64 place) {
+      if (__builtin_expect(gain > least, 0)) {
+        best = gain, at = place;
+        least = best + kTie * std::abs(best);
+      }
+    }
+  };
+
+  // Cuts behind bins that have rows, as others divide nothing else; the first one may have only
+  // gaps to its left. How many there are.
+  i64 list_cuts(const Sum* bin, i32 n) {
+    Sum below = bin[0];
+    i64 count = 0;
+    left_[count] = below;
+    cut_[count++] = 0;
+    for (i32 first = 0; first < n - 1; first += 64) {
+      const i32 end = std::min(n - 1 - first, 64);
+      u64 used = used_bins(bin + first, end) & (first ? ~u64{0} : ~u64{1});
+      for (; used; used &= used - 1) {
+        const i32 b = first + __builtin_ctzll(used);
+        below += bin[b];
+        left_[count] = below;
+        cut_[count++] = static_cast<u8>(b);
+      }
+    }
+    return count;
+  }
+
+  // Cuts with two allowed sides, which have none between them that are not.
+  struct Reach {
+    i64 first = 0, end = 0;
+    bool has(i64 i) const { return i >= first && i < end; }
+  };
+  Reach reach(i64 n_cuts, const Sum& gaps, const Sum& total) const {
+    Reach found{0, n_cuts};
+    while (found.first < n_cuts && !is_allowed(units_.read(left_[found.first] + gaps)))
+      ++found.first;
+    while (found.end > found.first &&
+           !is_allowed(units_.read(total - (left_[found.end - 1] + gaps))))
+      --found.end;
+    return found;
+  }
+
+  void gains_of(const Reach& reach, const Sum& gaps, const Sum& total, const GainTerms& terms,
+                double* gain) const {
+    const i64 n = reach.end - reach.first;
+    if (n > kFew) return cut_gains(left_ + reach.first, n, gaps, total, terms, gain + reach.first);
+    for (i64 i = reach.first; i < reach.end; ++i) {
+      const Sum left = left_[i] + gaps;
+      gain[i] = cut_gain(units_.read(left), units_.read(total - left), terms);
+    }
+  }
+  static constexpr i64 kFew =
+      2;  // cuts that take longer at once; columns of one-hot codes have one
 
   void nominal(i32 f, const Sum* bin, const Sum& total, const Range& range, double parent,
                BinSplit& best) {
@@ -195,6 +272,10 @@ class SplitSearch {
   const Units& units_;
   const bool is_free_;
   std::vector<Ordered> order_;
+  static constexpr i64 kMostCuts = 256 + kCutsAtOnce;
+  Sum left_[kMostCuts];
+  u8 cut_[kMostCuts];
+  double gain_[kMostCuts], gain_with_[kMostCuts];
   std::vector<Sum> buffer_;
 };
 

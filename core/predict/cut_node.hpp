@@ -1,6 +1,9 @@
 // A node of a tree whose tests are cuts of ordered features.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "base/types.hpp"
 
 namespace treewright {
@@ -18,5 +21,14 @@ struct CutNode {
 };
 using FloatNode = CutNode<float, u32, u16>;
 using DoubleNode = CutNode<double, u64, u32>;
+
+// The largest T up to a cut: for values of type T the test is the same.
+inline void round_down(double cut, double& out) { out = cut; }
+inline void round_down(double cut, float& out) {
+  out = static_cast<float>(cut);
+  if (static_cast<double>(out) > cut) {
+    out = std::nextafter(out, -std::numeric_limits<float>::infinity());
+  }
+}
 
 }  // namespace treewright

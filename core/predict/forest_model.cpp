@@ -21,15 +21,6 @@ void require(bool holds, const char* rule) {
   }
 }
 
-// The largest T up to a cut: for values of type T the test is the same.
-void round_down(double cut, double& out) { out = cut; }
-void round_down(double cut, float& out) {
-  out = static_cast<float>(cut);
-  if (static_cast<double>(out) > cut) {
-    out = std::nextafter(out, -std::numeric_limits<float>::infinity());
-  }
-}
-
 // A tree of fewer nodes fits the cache as a whole; its rows are not sorted.
 constexpr i64 kSmallTree = 2048;
 
@@ -242,6 +233,14 @@ bool ForestModel::make_trees(std::vector<BlockTree<Node>>& trees) const {
   }
   trees = std::move(made);
   return true;
+}
+
+bool ForestModel::need_ranks() {
+  if (ranked_ || !ranks_do_) return ranks_do_;
+  ranked_ =
+      RankedTrees::make({n_categories, offset_, first_child_, n_children_, feature_, gap_branch_,
+                         kind_, closed_, break_offset_, code_offset_, breaks_, codes_, branches_});
+  return ranks_do_ = ranked_ != nullptr;
 }
 
 bool ForestModel::need_floats() { return floats_do_ = floats_do_ && make_trees(floats_); }

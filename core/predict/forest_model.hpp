@@ -7,6 +7,7 @@
 
 #include "predict/block_walk.hpp"
 #include "predict/predict.hpp"
+#include "predict/ranked_trees.hpp"
 
 namespace treewright {
 
@@ -61,9 +62,15 @@ class ForestModel {
   const BlockTree<DoubleNode>& tree(i64 tree, DoubleNode) const { return doubles_[tree]; }
   const predict::Router& router(i64 tree) const { return *routers_[tree]; }
 
+  const RankedTrees& ranked() const { return *ranked_; }
+  u32 label_of_leaf(i64 tree, u8 number) const {
+    return has_codes_ ? leaf_label(tree, leaf_node(tree, number)) : number;
+  }
+
   // Makes what rows of a kind need; not thread-safe, so before the work is handed out. Floats may
   // not do, if a tree has too many nodes or features.
   bool need_floats();
+  bool need_ranks();  // false if trees are not small
   void need_doubles();
   void need_routers();
 
@@ -89,10 +96,11 @@ class ForestModel {
   std::vector<i64> term_offset_{0};
   std::vector<i32> term_feature_, term_code_;
   std::vector<double> term_weight_;
-  bool plain_ = true, floats_do_ = true, has_codes_ = false;
+  bool plain_ = true, floats_do_ = true, ranks_do_ = true, has_codes_ = false;
   std::vector<BlockTree<FloatNode>> floats_;
   std::vector<BlockTree<DoubleNode>> doubles_;
   std::vector<std::unique_ptr<predict::Router>> routers_;
+  std::unique_ptr<RankedTrees> ranked_;
 };
 
 }  // namespace treewright

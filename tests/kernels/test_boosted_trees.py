@@ -117,6 +117,18 @@ def test_trees_are_those_of_the_twin(seed: int, loss: str, weights: str | None) 
     assert_allclose(score, START + sums(root, case.n), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("max_bins", [65, 130, 255])
+@pytest.mark.parametrize("loss", ["squared_error", "logistic"])
+def test_bins_without_rows_change_nothing(max_bins: int, loss: str) -> None:
+    """Small nodes have rows in a few of many bins; cuts are listed by 64 bins."""
+    case = Case(max_bins, loss, n=500, max_bins=max_bins)
+    params = {**PARAMS, "max_leaves": 60, "min_rows": 1}
+    trees, score = case.core(params)
+    root = case.twin(params)
+    assert_same(trees, root)
+    assert_allclose(score, START + sums(root, case.n), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("loss", ["squared_error", "logistic"])
 def test_symmetric_trees_are_those_of_the_twin(seed: int, loss: str) -> None:

@@ -293,7 +293,7 @@ class Forest:
     @property
     def finds_gaps(self) -> bool:
         """Whether prediction meets gaps and infinities itself, so that nobody looks first."""
-        return self.arrays is not None and self._predictor.is_plain
+        return self.arrays is not None and self._predictor.finds_gaps
 
     @cached_property
     def _predictor(self) -> ForestPredictor:
