@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -139,9 +140,30 @@ def test_every_public_name_has_an_example_that_runs(name, monkeypatch, tmp_path)
         pytest.importorskip(name.removeprefix("from_"))
     monkeypatch.chdir(tmp_path)
     matplotlib.use("agg")
-    value = getattr(treewright, name)
+    run_example(getattr(treewright, name))
+
+
+ROOMS = ("pruning", "datasets", "explain", "rules", "scale")
+FUNCTIONS = [
+    (room, name)
+    for room in ROOMS
+    for name in importlib.import_module(f"treewright.{room}").__all__
+    if inspect.isfunction(getattr(importlib.import_module(f"treewright.{room}"), name))
+]
+
+
+@pytest.mark.parametrize(("room", "name"), FUNCTIONS)
+def test_every_public_function_of_a_room_has_an_example_that_runs(
+    room, name, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("agg")
+    run_example(getattr(importlib.import_module(f"treewright.{room}"), name))
+
+
+def run_example(value):
     home = importlib.import_module(value.__module__)
-    tests = doctest.DocTestFinder(recurse=False).find(value, name, home)
+    tests = doctest.DocTestFinder(recurse=False).find(value, value.__name__, home)
     assert tests
     assert tests[0].examples
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)

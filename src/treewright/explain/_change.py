@@ -164,7 +164,7 @@ def nearest_change(
     >>> model = CARTClassifier(max_depth=2).fit(X, y)
     >>> change = nearest_change(model, X.iloc[[60]], X)
     >>> change.answer, change.new_answer, change.features
-    (1, 2, ('petal width (cm)',))
+    (1, 0, ('petal length (cm)',))
     """
     asked = Asked(model, X)
     search = _Search(asked, _one_row(asked, row), wanted, {asked.feature(f) for f in fixed})

@@ -142,7 +142,7 @@ def leaf_rules(model: Any, *, order: Order = "confidence") -> LeafRules:
     >>> from treewright.explain import leaf_rules
     >>> tennis = datasets.load_play_tennis()
     >>> print(leaf_rules(ID3Classifier().fit(tennis.data, tennis.target))[0])
-    Outlook is Overcast → Yes  (n 4, 100 %)
+    Outlook = Overcast → Yes  (n 4, 1.00)
     """
     tree = model
     if isinstance(getattr(model, "tree_", None), Tree):

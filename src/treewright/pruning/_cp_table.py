@@ -182,6 +182,22 @@ def cp_table(tree: Tree, cp: float = 0.0, risk: Risk = "error") -> CpTable:
         Complexity below which the tree is not followed; the last row's.
     risk
         ``"error"`` or ``"impurity"``.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier
+    >>> from treewright.datasets import load_play_tennis
+    >>> tennis = load_play_tennis()
+    >>> tree = CARTClassifier().fit(tennis.data, tennis.target).tree_
+    >>> print(cp_table(tree))
+    Root node error: 0.35714
+    <BLANKLINE>
+    n= 14
+    <BLANKLINE>
+       CP nsplit rel error
+    1 0.3      0       1.0
+    2 0.1      2       0.4
+    3 0.0      6       0.0
     """
     if not cp >= 0:
         raise ParameterError(f"cp must be a number not below 0, got {cp!r}; 0 shows all rows.")

@@ -80,6 +80,21 @@ def cross_validated_errors(
     CrossValidatedErrors
         One error and standard error for each step, in the order of ``sequence``. With losses
         l, weights w and W their sum: Σwl, and √(Σwl² − (Σwl)²/W), over W times the root's error.
+
+    Examples
+    --------
+    >>> from treewright.pruning import pruning_sequence
+    >>> from treewright import CARTRegressor
+    >>> from treewright.data.encode import encode
+    >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
+    >>> tree = CARTRegressor().fit(X, y).tree_
+    >>> folds = [([0, 2], [1, 3]), ([1, 3], [0, 2])]
+    >>> def grow(rows):
+    ...     return CARTRegressor().fit({"x": np.array(X["x"])[rows]}, y[rows]).tree_
+    >>> table = encode(X, schema=tree.schema)
+    >>> found = cross_validated_errors(pruning_sequence(tree), table, folds, grow, squared_loss(y))
+    >>> found.error.round(2).tolist()
+    [0.87, 0.87, 1.04]
     """
     alphas = representative_alphas(sequence)
     total = np.zeros((2, len(alphas)))
@@ -149,6 +164,17 @@ def class_loss(
         matrix the other way round here, and only here: its xerror is that of ``costs.T``.)
     class_factor
         Multiplies the losses of each true class: prior over frequency; None for 1.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier
+    >>> from treewright.datasets import load_play_tennis
+    >>> tennis = load_play_tennis()
+    >>> tree = CARTClassifier().fit(tennis.data, tennis.target).tree_
+    >>> played = (np.asarray(tennis.target) == "Yes").astype(int)
+    >>> root = np.zeros((14, 1), np.int32)  # where all rows end
+    >>> int(class_loss(played)(tree, root, np.arange(14)).sum())
+    5
     """
 
     def loss(tree: Tree, nodes: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
@@ -169,6 +195,15 @@ def squared_loss(y: NDArray[np.float64]) -> Loss:
     ----------
     y
         Target of each row of the table, one column per output if there are several.
+
+    Examples
+    --------
+    >>> from treewright import CARTRegressor
+    >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
+    >>> tree = CARTRegressor().fit(X, y).tree_
+    >>> root = np.zeros((4, 1), np.int32)  # where all rows end
+    >>> squared_loss(y)(tree, root, np.arange(4)).ravel().tolist()
+    [5.0625, 5.0625, 3.0625, 7.5625]
     """
     target = y.reshape(len(y), -1)
 

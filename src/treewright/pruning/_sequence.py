@@ -115,6 +115,15 @@ def pruning_sequence(tree: Tree, risk: Risk = "error", rule: Rule = "exact") -> 
         ``"impurity"``: the splitting criterion (scikit-learn).
     rule
         ``"exact"`` or ``"rpart"``.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier
+    >>> from treewright.datasets import load_play_tennis
+    >>> tennis = load_play_tennis()
+    >>> tree = CARTClassifier().fit(tennis.data, tennis.target).tree_
+    >>> pruning_sequence(tree).n_leaves.tolist()
+    [7, 3, 1]
     """
     risks = node_risk(tree, risk)
     order = _look_up("rule", rule, RULES)

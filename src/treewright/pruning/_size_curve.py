@@ -91,6 +91,21 @@ def size_curve(
         Their weights; None for 1.
     risk
         Which risk orders the subtrees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright.pruning import squared_loss
+    >>> from treewright import CARTRegressor
+    >>> from treewright.data.encode import encode
+    >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
+    >>> tree = CARTRegressor().fit(X, y).tree_
+    >>> others = encode({"x": [1.5, 3.6]}, schema=tree.schema)
+    >>> print(size_curve(tree, others, squared_loss(np.array([1.0, 5.0]))))
+    leaves training held out
+         1   5.1875   4.0625
+         2   0.1250   0.1250
+         3   0.0000   0.5000
     """
     sequence = pruning_sequence(tree, risk, "exact")
     nodes = reach(tree, table, sequence.node_alpha, sequence.alphas + sequence.tolerance)
