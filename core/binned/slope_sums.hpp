@@ -60,6 +60,7 @@ struct NarrowSum {
 
 struct TallSum {
   i64 gradient = 0, hessian = 0, n_rows = 0;
+  i64 low_half() const { return n_rows; }
 
   TallSum& operator+=(const TallSum& o) {
     gradient += o.gradient, hessian += o.hessian, n_rows += o.n_rows;
@@ -157,6 +158,7 @@ class Units {
   double equal_hessian() const { return equal_; }
   i64 n_rows(const WideSum& sum) const { return sum.lanes[1] & ((i64{1} << row_bits_) - 1); }
   i64 n_rows(const NarrowSum& sum) const { return sum.packed & ((i64{1} << row_bits_) - 1); }
+  i64 n_rows(const TallSum& sum) const { return sum.n_rows; }
   bool is_coarse() const { return is_coarse_; }
 
   // Whole units of a row's gradient and hessian, rounded by chance.

@@ -5,9 +5,15 @@
 #include <emmintrin.h>
 #endif
 
+#include <type_traits>
+
 #include "binned/slope_sums.hpp"
 
 namespace treewright::boost {
+
+// Sums of which several are read at once; others, of very many rows, one by one.
+template <class Sum>
+inline constexpr bool kInVectors = !std::is_same_v<Sum, TallSum>;
 
 // Which of up to 64 bins have rows, a bit for each. The low half of a sum has the number of rows.
 template <class Sum>
@@ -16,7 +22,7 @@ inline u64 used_bins(const Sum* bin, i32 n) {
   u64 used = 0;
   i32 b = 0;
 #if defined(__SSE2__)
-  for (; b + 4 <= n; b += 4) {
+  for (; kInVectors<Sum> && b + 4 <= n; b += 4) {
     const auto* four = reinterpret_cast<const __m128*>(bin + b);
     __m128 rows;
     if constexpr (sizeof(Sum) == 16) {

@@ -211,14 +211,16 @@ class SplitSearch {
   void gains_of(const Reach& reach, const Sum& gaps, const Sum& total, const GainTerms& terms,
                 double* gain) const {
     const i64 n = reach.end - reach.first;
-    if (n > kFew) return cut_gains(left_ + reach.first, n, gaps, total, terms, gain + reach.first);
+    if constexpr (kInVectors<Sum>) {
+      if (n > kFew)
+        return cut_gains(left_ + reach.first, n, gaps, total, terms, gain + reach.first);
+    }
     for (i64 i = reach.first; i < reach.end; ++i) {
       const Sum left = left_[i] + gaps;
       gain[i] = cut_gain(units_.read(left), units_.read(total - left), terms);
     }
   }
-  static constexpr i64 kFew =
-      2;  // cuts that take longer at once; columns of one-hot codes have one
+  static constexpr i64 kFew = 2;  // that take longer at once; columns of one-hot codes have one
 
   void nominal(i32 f, const Sum* bin, const Sum& total, const Range& range, double parent,
                BinSplit& best) {
