@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXACT",
+    "Settled",
     "check_lengths",
     "counting_scale",
     "counting_weights",
@@ -88,6 +89,13 @@ def refuse_extremes(weight: NDArray[np.float64]) -> None:
             f"{WIDEST:.0e} times the smallest, got {least:g} to {most:g}; scale them, or give "
             "rows that hardly count the weight 0."
         )
+
+
+class Settled(np.ndarray[Any, Any]):
+    """Weights that are on the scale of rows already, though some are multiples of others.
+
+    Factors of classes of a mean of one, such as 0.4 and 1.6, must not become one row and four.
+    """
 
 
 def counting_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:

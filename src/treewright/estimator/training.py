@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from treewright.data.schema import Target
 from treewright.data.target import class_order, class_totals, output_names, target_name
-from treewright.data.weights import check_lengths, counting_weights, read_weights
+from treewright.data.weights import Settled, check_lengths, counting_weights, read_weights
 from treewright.errors import DataError
 from treewright.tree.growing.recipe import ClassCosts, Recipe
 
@@ -104,7 +104,8 @@ def read_training(
     values, classes = estimator._read_target(y)
     n_given = len(values)
     weight, kept = read_weights(sample_weight, n_given)
-    weight = counting_weights(weight)
+    if not isinstance(sample_weight, Settled):
+        weight = counting_weights(weight)
     if kept is not None:
         # Before the table is read, which would only see a mask that does not fit.
         check_lengths(_n_rows(X, n_given), n_given)

@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from treewright.data.weights import check_lengths, read_weights
+from treewright.data.weights import Settled, check_lengths, counting_weights, read_weights
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.estimator.explained import Explained
 from treewright.estimator.parameters import (
@@ -205,7 +205,7 @@ class CostSensitiveClassifier(Explained, ClassifierMixin, BaseEstimator):  # typ
             totals = np.asarray(np.bincount(rows.codes, weight, len(costs)), np.float64)
             factor = _class_factors(costs, totals)
             weights = factor[rows.codes] if weight is None else factor[rows.codes] * weight
-            return _fit(model, X, rows.y, weights), None
+            return _fit(model, X, rows.y, weights.view(Settled)), None
         labels = self._relabelled(model, rows, costs, weight)
         return _fit(model, X, labels, weight), labels
 
@@ -352,6 +352,10 @@ def _checked(sample_weight: Any, n: int) -> Floats | None:
     read_weights(sample_weight, n)
     weight = np.asarray(sample_weight, np.float64)
     check_lengths(n, len(weight))
+    used = weight > 0
+    counted = counting_weights(weight[used])
+    weight = weight.copy()
+    weight[used] = 1.0 if counted is None else counted
     return weight
 
 

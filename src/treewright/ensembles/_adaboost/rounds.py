@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from treewright.data.weights import Settled
 from treewright.ensembles._adaboost.algorithms import normalized
 from treewright.ensembles.members.bodies import take_rows
 from treewright.errors import ParameterError
@@ -107,7 +108,8 @@ class Learner:
         if isinstance(model, TreeEstimator):  # nobody looks at the pictures of all members
             model.set_params(**model._as_member())
         if self.method == "reweight":
-            return model.fit(self.rows, self.y, sample_weight=weight * self.total_weight)
+            settled = (weight * self.total_weight).view(Settled)
+            return model.fit(self.rows, self.y, sample_weight=settled)
         for _ in range(attempt + 1):
             drawn = np.sort(random.choice(len(weight), len(weight), p=weight))
         return model.fit(take_rows(self.rows, drawn), self.y[drawn])
