@@ -45,6 +45,10 @@ class Made:
             breaks,
             none,
             none,
+            none,
+            none,
+            np.zeros(0),
+            none,
             leaf_codes,
         )
 

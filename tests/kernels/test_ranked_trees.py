@@ -88,6 +88,7 @@ def predictor(trees: list[Tree]) -> ForestPredictor:
             parts += [getattr(t.splits, name)[bounds[i] : bounds[i + 1]] for i in o]
         return np.concatenate(parts)
 
+    none = np.zeros(0, np.int32)
     return ForestPredictor(
         category_counts(trees[0].schema),
         np.cumsum([0] + [t.n_nodes for t in trees]).astype(np.int64),
@@ -101,6 +102,10 @@ def predictor(trees: list[Tree]) -> ForestPredictor:
         pool("breaks", "break_offset"),
         pool("codes", "code_offset"),
         pool("branches", "code_offset"),
+        none,
+        none,
+        np.zeros(0),
+        none,
         None,
     )
 
