@@ -48,8 +48,9 @@ def voting_rules(tree: Tree, rows: TrainingRows, by_class: ErrorRules | None = N
     rows
         The rows that it was grown from.
     by_class
-        Where errors have costs: the rules are those of leaves, judged by these limits of their
-        errors and chosen for each class by itself. Votes of broad rules say too little of costs.
+        Where errors have costs, and in later trials of boosting: the rules are those of leaves,
+        judged by these limits of their errors and chosen for each class by itself. Votes of broad
+        rules say too little of costs.
     """
     target = tree.schema.target
     assert target is not None

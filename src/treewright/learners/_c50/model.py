@@ -171,7 +171,7 @@ class _Builder:
             self._settings = replace(self._settings, least_node=least)
         if self._loss is not None:
             tree = _labelled_by_cost(tree, cases, self._loss)
-        rules = self._rules(tree, cases) if self._estimator.rules else None
+        rules = self._rules(tree, cases, trial) if self._estimator.rules else None
         if trial == 0:
             tree = pool_leaves(tree)
         if self._estimator.soft_thresholds and not self._estimator.rules:
@@ -180,9 +180,10 @@ class _Builder:
             self.first = tree
         return tree if rules is None else rules
 
-    def _rules(self, tree: Tree, cases: Cases) -> RuleSet:
+    def _rules(self, tree: Tree, cases: Cases, trial: int) -> RuleSet:
         by_class = None
-        if self._loss is not None:
+        # Cases weighted by earlier trials leave too few rules where all are chosen together.
+        if self._loss is not None or trial > 0:
             limits = error_rules(self._settings.confidence, "release8", False)
             by_class = ErrorRules(limits["confidence"], limits["z"], limits["tail"])
         return voting_rules(tree, self.rows(cases), by_class)
