@@ -28,8 +28,9 @@ __all__ = ["COUNT_DTYPES", "N_BINS", "QUANTILES", "SplitCounts", "with_counts"]
 N_BINS = 20
 N_TARGET_BINS = 12
 MAX_SPLITS = 300
-MAX_ROWS = 50_000
-"""Rows that are counted; of more, every second, third … one, with the weight of all."""
+MAX_ROWS = {"classes": 10_000, "numbers": 50_000}
+"""Rows that are counted; of more, every second, third … one, with the weight of all. Shares of
+classes ask for few; quantiles of small leaves for many."""
 MAX_CELLS = 400_000
 MAX_QUANTILE_NODES = 20_000
 """Nodes of a regression tree above which it keeps no quantiles: nobody looks at that many."""
@@ -127,14 +128,14 @@ def with_counts(
     table, y, weight, n_threads
         Its training data, and most threads to use.
     """
-    step = -(-len(y) // MAX_ROWS)
+    target = tree.schema.target
+    is_class = target is not None and target.is_classification
+    step = -(-len(y) // MAX_ROWS["classes" if is_class else "numbers"])
     if step > 1:
         columns = tuple(column[::step] for column in table.columns)
         table = Table(table.schema, len(columns[0]), table.has_gaps, columns)
         y, weight = y[::step], None if weight is None else weight[::step]
     end = apply(tree, table, n_threads)
-    target = tree.schema.target
-    is_class = target is not None and target.is_classification
     extras = dict(tree.extras)
     weight = None if weight is None else np.ascontiguousarray(weight, np.float64)
     if not is_class and tree.n_nodes <= MAX_QUANTILE_NODES:
