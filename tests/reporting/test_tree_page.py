@@ -10,7 +10,7 @@ import pytest
 
 import treewright
 from tests.reporting.conftest import Tab
-from treewright.datasets import load_german_credit, load_play_tennis
+from treewright.datasets import load_german_credit, load_hitters, load_play_tennis
 
 NODES = "#stage [data-node]"
 
@@ -48,6 +48,20 @@ def test_a_phone_sees_few_nodes_and_the_root_whole(credit, chromium, tmp_path):
     assert root["x"] + root["width"] <= frame["x"] + frame["width"]
     assert root["y"] < frame["y"] + 60  # it grows down, from the top
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    tab.check()
+    tab.context.close()
+
+
+def test_a_tree_of_four_levels_is_seen_whole_from_the_start(chromium, tmp_path):
+    data = load_hitters()
+    model = treewright.CARTRegressor(max_depth=4, max_leaf_nodes=12).fit(data.data, data.target)
+    tab = Tab(chromium, tmp_path, viewport={"width": 1180, "height": 900})
+    page = tab.open(model.to_html())
+    frame = page.locator("#picture").bounding_box()
+    boxes = [node.bounding_box() for node in page.locator(NODES).all()]
+    assert len(boxes) == model.tree_.n_nodes
+    assert min(box["x"] for box in boxes) >= frame["x"]
+    assert max(box["x"] + box["width"] for box in boxes) <= frame["x"] + frame["width"] + 1
     tab.check()
     tab.context.close()
 

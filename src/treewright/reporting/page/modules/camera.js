@@ -2,6 +2,9 @@
 
 const LEAST = 0.04;
 const MOST = 4;
+/** The least scale at which words can be read, and the margin of a picture that fits. */
+export const LEAST_FIT = 0.68;
+export const PAD = 16;
 
 export function camera(picture, stage, changed) {
   const view = { x: 0, y: 0, k: 1 };
@@ -85,10 +88,10 @@ export function camera(picture, stage, changed) {
     },
     /** Show everything, no larger than life; what is far too large is shown from its root. */
     fit(drawn) {
-      const pad = 16;
+      const pad = PAD;
       const [width, height] = [picture.clientWidth, picture.clientHeight];
       const k = Math.min((width - 2 * pad) / drawn.size.width, (height - 2 * pad) / drawn.size.height, 1);
-      view.k = Math.max(k, 0.68);
+      view.k = Math.max(k, LEAST_FIT);
       const root = drawn.spots.get(0);
       const fits = view.k === k;
       if (drawn.turn === "down") {

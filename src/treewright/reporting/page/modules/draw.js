@@ -1,5 +1,6 @@
 // The diagram: boxes, edges, and what stands on them.
 
+import { LEAST_FIT, PAD } from "./camera.js";
 import { svg, fitted } from "./dom.js";
 import { place } from "./layout.js";
 import { branch_label, number, percent, plural, rule, subject } from "./words.js";
@@ -11,6 +12,8 @@ const FORMS = {
 };
 const MANY = 130;
 const WIDE = 14;
+/** The least distance of levels at which words fit between the boxes. */
+const LABELLED = 245;
 
 /** Which nodes are seen, and those whose branches are folded away. */
 function seen(tree, state) {
@@ -33,6 +36,14 @@ function form_of(state, n_nodes, n_ends, room) {
   const fits = n_ends <= (room < 600 ? 4 : WIDE) && n_ends * FORMS.down.across < Math.max(1.9 * room, 800);
   const turn = state.turn ?? (fits ? "down" : "right");
   return [turn, FORMS[turn]];
+}
+
+/** Levels beside each other, closer together where all of them would not fit otherwise. */
+function in_room(form, levels, room) {
+  const space = (room - 2 * PAD) / LEAST_FIT;
+  if (form.width + levels * form.along <= space) return form;
+  const width = Math.min(form.width, 150);
+  return { ...form, width, along: Math.min(form.along, Math.max(LABELLED, (space - width) / levels)) };
 }
 
 export function prediction(book, tree, node) {
@@ -172,8 +183,10 @@ export function draw(stage, book, tree, state, marks, focus) {
   const { nodes, children, is_folded } = seen(tree, state);
   const n_ends = nodes.filter((node) => !children(node).length).length;
   const room = stage.ownerSVGElement.clientWidth || 900;
-  const [turn, form] = form_of(state, nodes.length, n_ends, room);
-  const places = place(0, children, form.across);
+  const [turn, usual] = form_of(state, nodes.length, n_ends, room);
+  const places = place(0, children, usual.across);
+  const n_levels = [...places.values()].reduce((deepest, { l }) => Math.max(deepest, l), 0);
+  const form = turn === "down" ? usual : in_room(usual, n_levels, room);
   const spots = new Map();
   let [least, most, levels] = [Infinity, -Infinity, 0];
   for (const [node, { a, l }] of places) {
