@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
@@ -141,3 +142,19 @@ def test_no_command_prints_the_help(command):
     for name in ("fit", "predict", "show", "demo"):
         assert f"\n  {name} " in outcome.out
     assert max(map(len, outcome.out.splitlines())) <= 80
+
+
+def test_a_shell_is_told_how_a_command_goes_on():
+    asked = {
+        "COMP_WORDS": "treewright re",
+        "COMP_CWORD": "1",
+        "_TREEWRIGHT_COMPLETE": "complete_bash",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "treewright"],
+        env={**os.environ, **asked},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["report"]

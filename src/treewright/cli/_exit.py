@@ -28,6 +28,7 @@ __all__ = ["run"]
 
 BUG, USAGE, DATA, MODEL, INTERRUPTED, PIPE_CLOSED = 1, 2, 3, 4, 130, 141
 
+COMPLETION = "_TREEWRIGHT_COMPLETE"
 CODES: tuple[tuple[type[Exception], int], ...] = (
     (ParameterError, USAGE),
     (DataError, DATA),
@@ -42,6 +43,8 @@ def run(app: typer.Typer, words: list[str]) -> int:
 
     from treewright.cli._session import SESSION, begin
 
+    if COMPLETION in os.environ:  # a shell asks what may stand here; Typer answers and exits
+        app(prog_name="treewright")
     command = typer.main.get_command(app)
     with warnings.catch_warnings():
         warnings.showwarning = _warning_printer()
