@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 import warnings
 
+import numpy as np
 import pytest
 import typer
 
@@ -158,3 +161,24 @@ def test_a_shell_is_told_how_a_command_goes_on():
         timeout=60,
     )
     assert done.stdout.split() == ["report"]
+
+
+def test_ctrl_c_in_a_report_ends_its_threads_without_an_abort(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 8)).round(4)
+    y = X[:, 0] * X[:, 1] + rng.normal(size=len(X)) > 0
+    data = tmp_path / "long.csv"
+    np.savetxt(data, np.column_stack([X, y]), "%g", ",", header="a,b,c,d,e,f,g,h,y", comments="")
+    command = [sys.executable, "-m", "treewright", "report", str(data), "--target", "y"]
+    process = subprocess.Popen(
+        [*command, "-o", str(tmp_path / "report.html")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.endswith(b"treewright: Interrupted.\n")
+    assert not list(tmp_path.glob("*.html*"))

@@ -6,6 +6,7 @@ exit code in ``_exit.py``; nothing heavy is imported before a command needs it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -29,4 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:  # before the command began, while its modules were read
         print("treewright: Interrupted.", file=sys.stderr)
         code = 130
+    if code == 130:
+        # Threads that still work in the core, such as fits of a comparison, would find the
+        # interpreter gone and abort.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
