@@ -13,9 +13,8 @@ from tests.conftest import SHARED
 from tests.oracle.c45rules_compare import compare_shared, compare_small, datasets_with_rules
 
 DIFFERENT = {"cmc", "credit_g", "oj", "soybean"}
-MORE_ERRORS = {"oj": 1}
-"""Training errors beyond those of c4.5rules, where the cheaper rules of ours make more."""
-
+MORE_ERRORS = {"oj"}
+"""Where our rules take fewer bits and make more training errors (153, c4.5rules 152): not met."""
 
 MISSING = {"soybean": 3}
 """Printed rules that are not among those of our tree; it parts from C4.5's at one node there
@@ -54,9 +53,13 @@ def test_no_class_is_told_in_more_bits_than_by_the_rules_of_c45rules(comparison)
     assert max(comparison.extra_bits) < 1e-6
 
 
-def test_other_rules_make_no_more_errors_and_are_about_as_many(comparison):
-    more = MORE_ERRORS.get(comparison.name, 0)
-    assert comparison.n_errors <= comparison.theirs.n_errors + more
+def test_other_rules_make_no_more_errors(comparison, request):
+    if comparison.name in MORE_ERRORS:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="fewer bits, more errors"))
+    assert comparison.n_errors <= comparison.theirs.n_errors
+
+
+def test_other_rules_are_about_as_many(comparison):
     assert len(comparison.ours) <= len(comparison.their_rules) + 3
     assert comparison.n_shared >= 0.75 * len(comparison.their_rules)
 
