@@ -79,6 +79,7 @@ struct AddToColumn {
   const double* start;  // of the totals: a row for all, or one for each
   i64 n_columns;
   bool has_rows;
+  bool in_singles;  // every sum is rounded to single precision, as XGBoost has it
 
   void operator()(i64 tree, i64 first_row, i64 count, Workspace& space) const {
     if (!tree) {
@@ -91,7 +92,17 @@ struct AddToColumn {
     double* totals = space.totals.data() + tree % n_columns;
     const u32* label = space.walk.leaf.data();
     const double* own = value + model.leaf_offset()[tree];
-    for (i64 i = 0; i < count; ++i) totals[i * n_columns] += own[model.number_of(label[i])];
+    auto add = [&](auto rounded) {
+      for (i64 i = 0; i < count; ++i) {
+        double& total = totals[i * n_columns];
+        total = rounded(total + own[model.number_of(label[i])]);
+      }
+    };
+    if (in_singles) {
+      add([](double sum) { return static_cast<double>(static_cast<float>(sum)); });
+    } else {
+      add([](double sum) { return sum; });
+    }
   }
 };
 
@@ -146,7 +157,7 @@ class ForestPredictor {
   // Sums of leaf values, of tree t in column t % n_columns, from `start` on: one row, or one for
   // each.
   std::optional<NumpyMatrix<double>> sums(nb::handle rows, const Matrix<double>& values,
-                                          const Matrix<double>& start,
+                                          const Matrix<double>& start, bool in_singles,
                                           std::optional<bool> may_have_gaps, int n_threads) {
     const Input input(model_, rows);
     const i64 width = static_cast<i64>(start.shape(1)), given = static_cast<i64>(start.shape(0));
@@ -161,7 +172,7 @@ class ForestPredictor {
     const bool is_done =
         blocks_.run(input, may_have_gaps, n_threads,
                     AddToColumn{model_, values.data(), start.data(), width,
-                                given == input.n_rows && given != 1},
+                                given == input.n_rows && given != 1, in_singles},
                     [&](i64 first, i64 count, Workspace& space) {
                       std::copy_n(space.totals.data(), count * width, result + first * width);
                     });
@@ -290,7 +301,8 @@ void bind_forest_predictor(nb::module_& m) {
       .def("means", &ForestPredictor::means, nb::arg("rows"), nb::arg("values").noconvert(),
            nb::arg("codes").none(), nb::arg("may_have_gaps").none(), nb::arg("n_threads") = 1)
       .def("sums", &ForestPredictor::sums, nb::arg("rows"), nb::arg("values").noconvert(),
-           nb::arg("start").noconvert(), nb::arg("may_have_gaps").none(), nb::arg("n_threads") = 1)
+           nb::arg("start").noconvert(), nb::arg("in_singles"), nb::arg("may_have_gaps").none(),
+           nb::arg("n_threads") = 1)
       .def("winners", &ForestPredictor::winners, nb::arg("rows"), nb::arg("values").noconvert(),
            nb::arg("codes").none(), nb::arg("may_have_gaps").none(), nb::arg("n_threads") = 1)
       .def("apply", &ForestPredictor::apply, nb::arg("rows"), nb::arg("may_have_gaps").none(),

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 import treewright as tw
 from tests.exporting import run, zoo
-from treewright.errors import ModelFileError, ParameterError
+from treewright.errors import ModelFileError, ParameterError, TreewrightError
 from treewright.exporting._foreign import single_break
 
 
@@ -204,13 +204,64 @@ def test_from_xgboost_predicts_the_same(task, kind, tmp_path):
         model = xgboost.XGBRegressor(objective=objective, **options)
         model.fit(X, np.maximum(number, 0))
         model.save_model(path)
-        parity(tw.from_xgboost(path), X, value=model.predict(X))
+        ours = tw.from_xgboost(path)
+        parity(ours, X, value=model.predict(X))
+        assert_array_equal(ours.predict(X), list(ours.staged_predict(X))[-1])
     else:
         y = np.digitize(number, np.quantile(number, [0.5] if task == "binary" else [0.3, 0.7]))
         model = xgboost.XGBClassifier(**options).fit(X, y)
         model.save_model(path)
         parity(tw.from_xgboost(path), X, proba=model.predict_proba(X))
         parity(tw.from_xgboost(model), X, proba=model.predict_proba(X))
+
+
+TWO_TARGETS = ("one_output_per_tree", "multi_output_tree")
+
+
+@pytest.mark.parametrize("how", [*TWO_TARGETS, "quantiles", "dart", "forest"])
+def test_from_xgboost_adds_numbers_as_xgboost_does(how, tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    X, number = frame()
+    y = 1000 * number + 300
+    options = {"n_estimators": 60, "max_depth": 4, "n_jobs": 1, "tree_method": "hist"}
+    if how in TWO_TARGETS:
+        y = np.column_stack([y, number**2])
+        model = xgboost.XGBRegressor(multi_strategy=how, **options)
+    elif how == "quantiles":
+        model = xgboost.XGBRegressor(
+            objective="reg:quantileerror", quantile_alpha=[0.2, 0.8], **options
+        )
+    elif how == "dart":
+        model = xgboost.XGBRegressor(booster="dart", rate_drop=0.3, **options)
+    else:
+        model = xgboost.XGBRFRegressor(**options)
+    theirs = model.fit(X, y).predict(X)
+    ours = tw.from_xgboost(model)
+    tw.save(ours, tmp_path / "model.tw")
+    for read in (ours, tw.load(tmp_path / "model.tw")):
+        if how == "dart":  # its weights are rounded elsewhere
+            assert_allclose(read.predict(X), theirs, rtol=1e-6)
+        else:
+            assert_array_equal(read.predict(X), theirs)
+
+
+@pytest.mark.parametrize("objective", ["rank:ndcg", "survival:cox", "reg:squaredlogerror"])
+def test_from_xgboost_reads_scores_of_ranking_and_survival(objective):
+    xgboost = pytest.importorskip("xgboost")
+    X, number = frame()
+    matrix = xgboost.DMatrix(X, np.abs(number) if "rank" not in objective else number > 0)
+    if "rank" in objective:
+        matrix.set_group([len(X)])
+    model = xgboost.train({"objective": objective, "max_depth": 3}, matrix, 8)
+    assert_allclose(tw.from_xgboost(model).predict(X), model.predict(matrix), rtol=1e-6)
+
+
+def test_from_lightgbm_reads_scores_of_ranking():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, number = frame()
+    model = lightgbm.LGBMRanker(n_estimators=8, num_leaves=6, verbose=-1, n_jobs=1)
+    model.fit(X, (number > 0).astype(int), group=[len(X)])
+    parity(tw.from_lightgbm(model), X, value=model.predict(X))
 
 
 def test_from_xgboost_reads_categories():
@@ -239,6 +290,86 @@ def test_from_catboost_predicts_the_same(task, tmp_path):
         ours = tw.from_catboost(model)
         parity(ours, X, proba=model.predict_proba(X))
         assert_array_equal(ours.predict(X), model.predict(X).ravel())
+
+
+def with_categories() -> tuple[pd.DataFrame, np.ndarray]:
+    """Two nominal columns, one of integers, whose combination matters."""
+    random = np.random.default_rng(2)
+    X, number = frame()
+    X["city"] = random.choice(["Aachen", "Bonn", "Ü x", "é"], len(X))
+    X["shop"] = random.integers(0, 12, len(X))
+    return X, number + 2 * (X["city"].isin(["Bonn", "é"]) ^ (X["shop"] % 3 == 0))
+
+
+def shuffled(X: pd.DataFrame) -> pd.DataFrame:
+    """Combinations that training lacked, and categories that nobody knows."""
+    random = np.random.default_rng(3)
+    rows = pd.DataFrame({name: random.permutation(X[name].to_numpy()) for name in X})
+    return rows.assign(
+        city=rows["city"].where(random.random(len(X)) < 0.8, "nowhere"),
+        shop=rows["shop"].where(random.random(len(X)) < 0.8, 99),
+    )
+
+
+STATISTICS = {
+    "symmetric": {"model_size_reg": 0, "max_ctr_complexity": 3},
+    "one category": {"one_hot_max_size": 50},
+    "depth": {"grow_policy": "Depthwise", "max_ctr_complexity": 1},
+    "leaf": {"grow_policy": "Lossguide", "max_ctr_complexity": 2, "model_size_reg": 0},
+    "buckets": {"simple_ctr": "Buckets", "combinations_ctr": "Buckets", "model_size_reg": 0},
+    "means": {"simple_ctr": "BinarizedTargetMeanValue", "combinations_ctr": "Counter"},
+    "counts": {"simple_ctr": "Counter", "loss_function": "MultiRMSE"},
+    "borders": {"simple_ctr": "Borders:TargetBorderCount=3"},
+}
+
+
+@pytest.mark.parametrize("kind", STATISTICS)
+@pytest.mark.filterwarnings("ignore::treewright.errors.UnseenCategoriesWarning")
+def test_from_catboost_reads_categories_and_their_statistics(kind, tmp_path):
+    catboost = pytest.importorskip("catboost")
+    X, number = with_categories()
+    options = {"iterations": 12, "depth": 4, "verbose": 0, "thread_count": 1,
+               "allow_writing_files": False, **STATISTICS[kind]}  # fmt: skip
+    nominal = ["city", "shop"]
+    y = np.column_stack([number, -number]) if kind == "counts" else number
+    model = catboost.CatBoostRegressor(**options).fit(X, y, cat_features=nominal)
+    pool = catboost.Pool(X, cat_features=nominal)
+    model.save_model(str(tmp_path / "model.json"), format="json", pool=pool)
+    from_file = tw.from_catboost(tmp_path / "model.json")
+    from_both = tw.from_catboost(tmp_path / "model.json", data=X)
+    from_model = tw.from_catboost(model, data=X)
+    for rows in (X, shuffled(X)):
+        theirs = model.predict(rows)
+        for ours in (from_model, from_both):
+            assert_allclose(ours.predict(rows), theirs, rtol=1e-12, atol=1e-12)
+        texts = rows.astype({"shop": str})  # the file has texts
+        assert_allclose(from_file.predict(texts), theirs, rtol=1e-12, atol=1e-12)
+    assert from_model.estimators_[0].schema.features[-1].categories == tuple(range(12))
+
+
+def test_from_catboost_says_what_it_needs_for_categories(tmp_path, monkeypatch):
+    catboost = pytest.importorskip("catboost")
+    X, number = with_categories()
+    options = {"iterations": 5, "verbose": 0, "thread_count": 1, "max_ctr_complexity": 2,
+               "model_size_reg": 0, "allow_writing_files": False}  # fmt: skip
+    model = catboost.CatBoostRegressor(**options).fit(X, number, cat_features=["city", "shop"])
+    with pytest.raises(ParameterError, match="needs data= for a fitted model"):
+        tw.from_catboost(model)
+    with pytest.raises(ParameterError, match="CatBoost does not take data="):
+        tw.from_catboost(model, data=X.assign(city=None))
+    model.save_model(str(tmp_path / "model.json"), format="json")
+    with pytest.raises(ParameterError, match="needs the texts of categories"):
+        tw.from_catboost(tmp_path / "model.json")
+    pool = catboost.Pool(X, cat_features=["city", "shop"])
+    model.save_model(str(tmp_path / "model.json"), format="json", pool=pool)
+    with pytest.raises(TreewrightError, match="categorical_features"):
+        tw.from_catboost(tmp_path / "model.json", data=X[["age", "income"]])
+    monkeypatch.setattr("treewright.exporting._catboost_trees.MOST_NODES", 20)
+    with pytest.raises(ParameterError, match="max_ctr_complexity=1"):
+        tw.from_catboost(model, data=X)
+    monkeypatch.setattr("treewright.exporting._catboost_questions.MOST_CASES", 3)
+    with pytest.raises(ParameterError, match="combinations of categories"):
+        tw.from_catboost(model, data=X)
 
 
 def test_damaged_files_give_one_sentence(tmp_path):

@@ -122,14 +122,17 @@ def compare(trees: list[Tree], columns: tuple[Any, ...], finds_gaps: bool = True
         np.testing.assert_array_equal(forest.apply(columns, None, 1), expected)
     rng = np.random.default_rng(0)
     total, of_leaves = np.zeros((n, 2)), []
+    singles = np.zeros((n, 2), np.float32)
     for t, tree in enumerate(trees):
         values = rng.normal(size=tree.n_nodes)
         total[:, t % 2] += values[expected[:, t]]
+        singles[:, t % 2] = singles[:, t % 2].astype(float) + values[expected[:, t]]
         order = np.argsort(numbers_in_forest(tree))
         of_leaves.append(values[tree.is_leaf[order]])
     leaf_values = np.concatenate(of_leaves)[:, None]
-    sums = forest.sums(columns, leaf_values, np.zeros((1, 2)), True, 2)
-    np.testing.assert_array_equal(sums, total)
+    for in_singles, sums in ((False, total), (True, singles)):
+        found = forest.sums(columns, leaf_values, np.zeros((1, 2)), in_singles, True, 2)
+        np.testing.assert_array_equal(found, sums)
 
 
 @pytest.mark.parametrize("n_rows", N_ROWS)

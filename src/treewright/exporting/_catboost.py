@@ -1,56 +1,74 @@
-"""CatBoost: its JSON file, or a model of its Python package, as a booster of ours."""
+"""CatBoost: its JSON file, or a model of its Python package, as a booster of ours.
+
+A file knows categories by hashes, and their texts only where it was saved with the rows that have
+them. How tests on categories become tests of ours: ``_catboost_trees.py``.
+"""
 
 from __future__ import annotations
 
 import json
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from treewright.data.encode import encode
 from treewright.data.schema import Feature
-from treewright.errors import ParameterError
-from treewright.exporting._foreign import (
-    Boosted,
-    Floats,
-    ForeignNode,
-    booster,
-    damaged,
-    single_break,
-)
+from treewright.errors import ParameterError, TreewrightWarning
+from treewright.exporting._catboost_questions import Hashes, Questions, mixed, widened
+from treewright.exporting._catboost_trees import Expansion, nested
+from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged
 
 __all__ = ["from_catboost"]
 
 LOSSES = {
     "RMSE": "squared_error",
+    "MultiRMSE": "squared_error",
     "MAE": "squared_error",
     "Quantile": "squared_error",
+    "MultiQuantile": "squared_error",
+    "Expectile": "squared_error",
     "MAPE": "squared_error",
     "Huber": "squared_error",
+    "Lq": "squared_error",
+    "LogCosh": "squared_error",
     "Poisson": "poisson",
     "Tweedie": "tweedie",
     "Logloss": "log_loss",
     "CrossEntropy": "log_loss",
     "MultiClass": "log_loss",
+    "YetiRank": "squared_error",
+    "PairLogit": "squared_error",
+    "QueryRMSE": "squared_error",
 }
 """Loss functions, and the loss of ours that makes the same of a score."""
 
 
-def from_catboost(model: Any, *, classes: Any = None) -> Any:
-    """A CatBoost model of numeric features as a gradient booster of treewright.
+def from_catboost(model: Any, *, classes: Any = None, data: Any = None) -> Any:
+    """A CatBoost model as a gradient booster of treewright.
 
     Parameters
     ----------
     model : path, CatBoost, CatBoostClassifier or CatBoostRegressor
-        A file that CatBoost saved with ``format="json"``, or a fitted model.
+        A file that CatBoost saved with ``format="json"`` (and, if it has nominal features,
+        ``pool=`` the training rows, which puts their categories into the file), or a fitted model.
     classes : array-like, default=None
         Names of the classes; None for those in the file.
+    data : data frame, default=None
+        Rows with all categories, such as those of the training. A fitted model with nominal
+        features needs them; for a file they say whether categories are texts or numbers.
 
     Returns
     -------
     model : GradientBoostingClassifier or GradientBoostingRegressor
         Fitted; its trees can be read, explained and exported as any of ours.
+
+    Notes
+    -----
+    Statistics of categories are fixed numbers in a finished model, so that a test on one is a set
+    of categories here. One on a combination of columns becomes several tests.
 
     Examples
     --------
@@ -66,16 +84,16 @@ def from_catboost(model: Any, *, classes: Any = None) -> Any:
     >>> ours.size()
     '5 rounds, 5 trees, 8 leaves on average'
     """
-    text = _text(model)
+    text = _text(model, data)
     with damaged("The CatBoost model"):
-        return booster(_read(json.loads(text)), classes)
+        return booster(_read(json.loads(text), data), classes)
 
 
-def _text(model: Any) -> str:
+def _text(model: Any, data: Any) -> str:
     if hasattr(model, "save_model"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
-            model.save_model(str(path), format="json")
+            model.save_model(str(path), format="json", pool=_pool(model, data))
             return path.read_text(encoding="utf-8")
     try:
         return Path(model).read_text(encoding="utf-8")
@@ -85,88 +103,136 @@ def _text(model: Any) -> str:
         ) from None
 
 
-def _read(data: Any) -> Boosted:
-    info = data["model_info"]
+def _pool(model: Any, data: Any) -> Any:
+    """The rows that name the categories of a fitted model, None if it has none."""
+    nominal = model.get_cat_feature_indices()
+    if not nominal:
+        return None
+    if data is None:
+        raise ParameterError(
+            "from_catboost needs data= for a fitted model with nominal features, which knows their "
+            "categories by hashes only; give the rows of the training, without the target."
+        )
+    from catboost import CatBoostError, Pool
+
+    try:
+        return Pool(data, cat_features=nominal)
+    except (CatBoostError, TypeError, ValueError) as error:
+        raise ParameterError(f"CatBoost does not take data= of from_catboost: {error}") from None
+
+
+def _read(told: Any, data: Any) -> Boosted:
+    info = told["model_info"]
     params = json.loads(info["params"]) if isinstance(info["params"], str) else info["params"]
     loss = params["loss_function"]["type"]
     if loss not in LOSSES:
         raise ParameterError(f"from_catboost reads models of {', '.join(LOSSES)}, got {loss!r}.")
-    if "oblivious_trees" not in data:
-        raise ParameterError(
-            "from_catboost reads symmetric trees, got others; train with "
-            'grow_policy="SymmetricTree".'
-        )
-    floats = data["features_info"]["float_features"]
-    if data["features_info"].get("categorical_features"):
-        raise ParameterError(
-            "from_catboost reads models of numeric features, got one with categorical ones, whose "
-            "statistics are no trees; encode them before the training."
-        )
-    n = 1 + max((f["flat_feature_index"] for f in floats), default=0)
-    features = [Feature(f"x{i}", "continuous") for i in range(n)]
-    named = False
-    for f in floats:
-        if f.get("feature_id"):
-            named = True
-            features[f["flat_feature_index"]] = Feature(f["feature_id"], "continuous")
-    scale, bias = data.get("scale_and_bias", [1.0, [0.0]])
-    n_columns = len(bias) if isinstance(bias, list) else 1
-    columns: list[list[list[ForeignNode]]] = [[] for _ in range(n_columns)]
-    for tree in data["oblivious_trees"]:
-        for k, column in enumerate(columns):
-            column.append(_tree(tree, floats, k, n_columns, float(scale)))
+    _refuse_mixed_statistics(loss, told)
+    features, hashes, named = _features(told, data)
+    scale, bias = told.get("scale_and_bias", [1.0, [0.0]])
     start = [float(b) for b in bias] if isinstance(bias, list) else [float(bias)]
+    expansion = Expansion(Questions(told, hashes), float(scale), len(start))
+    columns: list[list[list[ForeignNode]]] = [[] for _ in start]
+    trees = told["trees"] if "trees" in told else told["oblivious_trees"]
+    for tree in trees:
+        inside = tree if "trees" in told else nested(tree, len(start))
+        for column, nodes in zip(columns, expansion.columns(inside), strict=True):
+            column.append(nodes)
     classes: list[Any] = []
     if LOSSES[loss] == "log_loss":
         found = info.get("class_params", {})
         found = json.loads(found) if isinstance(found, str) else found
-        classes = found.get("class_names") or list(range(max(2, n_columns)))
-    return Boosted(tuple(features), columns, LOSSES[loss], start, classes, named=named)
+        classes = found.get("class_names") or list(range(max(2, len(start))))
+    return Boosted(features, columns, LOSSES[loss], start, classes, named=named)
 
 
-def _tree(tree: Any, floats: Any, k: int, n_columns: int, scale: float) -> list[ForeignNode]:
-    """All nodes of a symmetric tree, level by level.
+def _refuse_mixed_statistics(loss: str, told: Any) -> None:
+    """CatBoost keeps one of the tables of several targets in JSON, and itself reads it as all."""
+    kinds = {json.loads(about)["type"] for about in told.get("ctr_data", {})}
+    if loss == "MultiRMSE" and kinds - {"Counter", "FeatureFreq"}:
+        raise ParameterError(
+            "from_catboost cannot read models of several targets with target statistics, because "
+            "CatBoost writes those of one target only; train with one_hot_max_size at least the "
+            'number of categories, or with simple_ctr="Counter".'
+        )
 
-    A level is a bit of the leaf's number; the highest, which is the last split, stands at the top,
-    as in CatBoost's own pictures and Shapley values. The file holds no gains: a node has what its
-    split adds to the variance of the tree's answers.
-    """
-    splits = tree["splits"] or []
-    depth = len(splits)
-    values, weights = tree["leaf_values"], tree.get("leaf_weights") or [0.0] * 2**depth
-    if len(values) != n_columns * 2**depth or depth > 16:
-        raise ValueError(f"a tree of {depth} levels has {len(values)} values")
-    value = scale * np.asarray(values, np.float64)[k::n_columns]
-    weight = np.asarray(weights, np.float64)
-    gain = np.zeros(2**depth)
-    levels: list[list[ForeignNode]] = []
-    for level in reversed(range(depth + 1)):
-        if level < depth:
-            value, gain, weight = _joined(value.reshape(-1, 2), weight.reshape(-1, 2))
-        here = [
-            ForeignNode([v], n_samples=w, weight=w, gain=g)
-            for v, w, g in zip(value.tolist(), weight.tolist(), gain.tolist(), strict=True)
+
+def _features(told: Any, data: Any) -> tuple[tuple[Feature, ...], dict[int, Hashes], bool]:
+    """All features, the hashes of each nominal one's categories, and whether they have names."""
+    info = told["features_info"]
+    floats, nominal = info.get("float_features", []), info.get("categorical_features", [])
+    listed = [*floats, *nominal]
+    n = 1 + max((f["flat_feature_index"] for f in listed), default=0)
+    features = [Feature(f"x{i}", "continuous") for i in range(n)]
+    for f in listed:
+        i = f["flat_feature_index"]
+        features[i] = Feature(f.get("feature_id") or features[i].name, "continuous")
+    hashes = {}
+    for f, (categories, own) in zip(nominal, _categories(told, data), strict=True):
+        i = f["flat_feature_index"]
+        features[i] = Feature(features[i].name, "nominal", categories)
+        hashes[f["feature_index"]] = own
+    return tuple(features), hashes, any(f.get("feature_id") for f in listed)
+
+
+def _categories(told: Any, data: Any) -> list[tuple[tuple[Any, ...], Hashes]]:
+    """The categories of each nominal feature, and their hashes."""
+    info = told["features_info"]
+    nominal = info.get("categorical_features", [])
+    known = {entry["value"]: entry["hash"] for entry in info.get("cat_features_hash", [])}
+    if nominal and not known:
+        raise ParameterError(
+            "from_catboost needs the texts of categories, but the file has their hashes only; save "
+            'it with save_model(path, format="json", pool=training_rows), or give the fitted model '
+            "and data=."
+        )
+    if data is None:
+        texts = _texts(told, known)
+        found: list[dict[Any, str]] = [{text: text for text in own} for own in texts]
+    else:
+        found = [
+            {v: str(v) for v in categories if str(v) in known}
+            for categories in _categories_of(data, [f["flat_feature_index"] for f in nominal])
         ]
-        for place, node in enumerate(here if level < depth else []):
-            _add_test(node, splits[depth - 1 - level], floats)
-            node.left = 2 ** (level + 1) - 1 + 2 * place
-            node.right = node.left + 1
-        levels.insert(0, here)
-    return [node for here in levels for node in here]
+    return [
+        (tuple(own), widened(np.array([known[text] for text in own.values()], np.int64)))
+        for own in found
+    ]
 
 
-def _joined(value: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean, gain and weight of the nodes above pairs of nodes."""
-    total = weight.sum(axis=1, keepdims=True)
-    share = np.divide(weight, total, out=np.full_like(weight, 0.5), where=total > 0)
-    mean = (share * value).sum(axis=1, keepdims=True)
-    return mean[:, 0], (weight * (value - mean) ** 2).sum(axis=1), total[:, 0]
+def _categories_of(data: Any, columns: list[int]) -> list[tuple[Any, ...]]:
+    """The categories of columns of a data frame."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TreewrightWarning)
+        features = encode(data, categorical_features=columns, owner="from_catboost").schema.features
+    return [features[column].categories for column in columns]
 
 
-def _add_test(node: ForeignNode, split: Any, floats: Any) -> None:
-    if split["split_type"] != "FloatFeature":
-        raise ParameterError(f"from_catboost reads tests of numbers, got {split['split_type']!r}.")
-    feature = next(f for f in floats if f["feature_index"] == split["float_feature_index"])
-    node.feature = int(feature["flat_feature_index"])
-    node.at, node.closed = single_break(float(np.float32(split["border"])), closed=True)
-    node.gap = int(feature.get("nan_value_treatment") == "AsTrue")
+def _texts(told: Any, known: dict[str, int]) -> list[list[str]]:
+    """The categories of each nominal feature, as far as the file tells whose they are.
+
+    A feature with statistics of its own has those that are in them. What no such feature has may
+    be of any other, and so may everything of one that is in combinations only.
+    """
+    nominal = told["features_info"].get("categorical_features", [])
+    texts = np.array(sorted(known), object)
+    hashes = widened(np.array([known[text] for text in texts], np.int64))
+    keys = mixed(np.zeros(1, np.uint64), hashes)
+    own: dict[int, Any] = {}
+    combined = set()
+    for about, table in told.get("ctr_data", {}).items():
+        elements = json.loads(about)["identifier"]
+        places = [e["cat_feature_index"] for e in elements if "cat_feature_index" in e]
+        if len(elements) == 1:
+            held = np.array([int(k) for k in table["hash_map"][:: table["hash_stride"]]], np.uint64)
+            own[places[0]] = np.isin(keys, held) | own.get(places[0], False)
+        else:
+            combined |= set(places)
+    nobody = ~np.any([*own.values(), np.zeros(len(texts), bool)], axis=0)
+    found = []
+    for f in nominal:
+        place = f["feature_index"]
+        values = np.isin(hashes, widened(np.array(f.get("values", []), np.int64)))
+        has = own.get(place, True if place in combined else values | nobody)
+        found.append(texts[has & np.ones(len(texts), bool)].tolist())
+    return found

@@ -7,9 +7,9 @@ file of ours is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,32 +22,36 @@ from treewright.tree.forest.arrays import Forest
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
 
-__all__ = ["ForeignNode", "booster", "damaged", "make_tree", "single_break"]
+__all__ = ["Boosted", "ForeignNode", "booster", "damaged", "make_tree", "single_break", "two_ways"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass
 class ForeignNode:
-    """A node as another library has it; children by their place in the list.
+    """A node as another library has it; children by their places in the list.
 
-    A test is one break (``closed``: ``x <= at`` goes left), or the codes that go ``to_left`` or
-    ``to_right``, all other categories going the other way. ``gap`` is the branch of a gap.
+    A test is one break (``closed``: ``x <= at`` goes left), or the branch of each code that is
+    known there. ``gap`` is the branch of a gap.
     """
 
     value: Sequence[float]
-    left: int = -1
-    right: int = -1
+    children: Sequence[int] = ()
     feature: int = -1
     at: float = 0.0
     closed: bool = True
-    to_left: Sequence[int] | None = None
-    to_right: Sequence[int] | None = None
+    branches: Mapping[int, int] | None = None
     gap: int = 0
     n_samples: float = 0.0
     weight: float = 0.0
     gain: float = 0.0
     impurity: float = 0.0
+
+
+def two_ways(codes: Iterable[int], right: Iterable[int]) -> dict[int, int]:
+    """Branches of ``codes``: those in ``right`` go there, the others to the left."""
+    chosen = set(right)
+    return {code: int(code in chosen) for code in codes}
 
 
 @contextmanager
@@ -57,7 +61,10 @@ def damaged(what: str) -> Iterator[None]:
         yield
     except TreewrightError:
         raise
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (
+        *(KeyError, IndexError, TypeError, ValueError, AttributeError),
+        *(OverflowError, RecursionError),
+    ) as error:
         raise ModelFileError(
             f"{what} cannot be read as a model, it lacks or breaks something "
             f"({type(error).__name__}: {error}); save it again."
@@ -91,18 +98,15 @@ def make_tree(nodes: Sequence[ForeignNode], schema: Schema) -> Tree:
     """A checked Tree; nodes that cannot be reached are left out."""
     order, first, seen = [0], [], {0}
     for i in order:  # grows while it is read: level by level, siblings side by side
-        node = nodes[i]
-        if node.left < 0:
-            first.append(-1)
-            continue
-        first.append(len(order))
-        for child in (node.left, node.right):
+        children = nodes[i].children
+        first.append(len(order) if children else -1)
+        for child in children:
             if not 0 <= child < len(nodes) or child in seen:
                 raise ValueError(f"node {i} has a child {child}")
             seen.add(child)
             order.append(child)
     kept = [nodes[i] for i in order]
-    is_leaf = np.array([node.left < 0 for node in kept])
+    n_children = np.array([len(node.children) for node in kept], np.int32)
     value = np.array([node.value for node in kept], np.float64)
     target = schema.target
     is_class = target is not None and target.is_classification
@@ -112,9 +116,9 @@ def make_tree(nodes: Sequence[ForeignNode], schema: Schema) -> Tree:
     tree = Tree(
         schema=schema,
         first_child=np.array(first, np.int32),
-        n_children=np.where(is_leaf, 0, 2).astype(np.int32),
+        n_children=n_children,
         splits=_splits(kept, schema),
-        default=np.array([GAP_STOP if node.left < 0 else node.gap for node in kept], np.int32),
+        default=np.array([node.gap if node.children else GAP_STOP for node in kept], np.int32),
         surrogate_offset=np.zeros(len(kept) + 1, np.int64),
         surrogates=Splits.empty(),
         surrogate_agreement=np.zeros(0),
@@ -138,26 +142,22 @@ def _risk(value: Floats, share: Floats) -> Floats:
 
 
 def _splits(nodes: Sequence[ForeignNode], schema: Schema) -> Splits:
-    kind, feature, closed, breaks, codes, branches = [], [], [], [], [], []
-    n_breaks, n_codes = [], []
+    kind, feature, closed, breaks, n_breaks, n_codes = [], [], [], [], [], []
+    codes: list[int] = []
+    branches: list[int] = []
     for node in nodes:
-        is_inner = node.left >= 0
-        is_coded = is_inner and (node.to_left is not None or node.to_right is not None)
+        is_cut = bool(node.children) and node.branches is None
+        own = dict(sorted((node.branches or {}).items()))
         kind.append(
-            SplitKind.CODES if is_coded else SplitKind.BREAKS if is_inner else SplitKind.LEAF
+            SplitKind.BREAKS if is_cut else SplitKind.CODES if node.children else SplitKind.LEAF
         )
-        feature.append(node.feature if is_inner else -1)
-        closed.append(is_inner and not is_coded and node.closed)
-        own: list[int] = []
-        if is_coded:
-            listed = set(node.to_right if node.to_left is None else node.to_left)  # type: ignore[arg-type]
-            own = list(range(len(schema.features[node.feature].categories)))
-            branches += [int((code in listed) == (node.to_left is None)) for code in own]
-        elif is_inner:
-            breaks.append(float(node.at))
-        n_breaks.append(int(is_inner and not is_coded))
-        n_codes.append(len(own))
+        feature.append(node.feature if node.children else -1)
+        closed.append(is_cut and node.closed)
+        breaks += [float(node.at)] * is_cut
         codes += own
+        branches += own.values()
+        n_breaks.append(int(is_cut))
+        n_codes.append(len(own))
     return Splits(
         kind=np.array(kind, np.uint8),
         feature=np.array(feature, np.int32),
@@ -185,7 +185,7 @@ class Boosted:
     classes: Sequence[Any] = ()
     target: str = "y"
     named: bool = True
-    extra: dict[str, Any] = field(default_factory=dict)
+    in_singles: bool = False  # sums of the trees are rounded to single precision
 
 
 def booster(found: Boosted, classes: Any = None) -> Any:
@@ -209,7 +209,8 @@ def booster(found: Boosted, classes: Any = None) -> Any:
     values = np.asarray(names) if names else None
     if values is not None and values.dtype.kind == "U":
         values = values.astype(object)
-    target = Target(found.target, tuple(values.tolist()) if values is not None else ())
+    told = tuple(values.tolist()) if values is not None else ()
+    target = Target(found.target, told, 1 if told else n_columns)
     state = {
         "schema": Schema(found.features, found.named, target),
         "forest": Forest.from_trees(trees),
@@ -220,6 +221,7 @@ def booster(found: Boosted, classes: Any = None) -> Any:
         "train_score": np.zeros(0),
         "validation_score": np.zeros(0),
         "classes": values,
+        "in_singles": found.in_singles,
     }
     kind: Callable[..., Any] = GradientBoostingRegressor
     if names:

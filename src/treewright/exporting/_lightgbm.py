@@ -10,7 +10,7 @@ import numpy as np
 
 from treewright.data.schema import Feature
 from treewright.errors import ParameterError
-from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged
+from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged, two_ways
 
 __all__ = ["from_lightgbm"]
 
@@ -28,6 +28,9 @@ LOSSES = {
     "binary": "log_loss",
     "multiclass": "log_loss",
     "softmax": "log_loss",
+    "cross_entropy": "log_loss",
+    "lambdarank": "squared_error",
+    "rank_xendcg": "squared_error",
 }
 """Objectives, and the loss of ours that makes the same of a score."""
 IS_CATEGORICAL, IS_LEFT = 1, 2
@@ -174,8 +177,7 @@ def _tree(
         left, right = (int(column[key][i]) for key in ("left_child", "right_child"))
         node = ForeignNode(
             [column["internal_value"][i]],
-            left if left >= 0 else n + ~left,
-            right if right >= 0 else n + ~right,
+            [child if child >= 0 else n + ~child for child in (left, right)],
             feature,
             at,
             n_samples=column["internal_count"][i],
@@ -186,9 +188,8 @@ def _tree(
         if kind & IS_CATEGORICAL:
             known = codes[feature]
             held = words[bounds[int(at)] : bounds[int(at) + 1]]
-            node.to_left = [
-                c for v, c in known.items() if v // 32 < len(held) and held[v // 32] >> v % 32 & 1
-            ]
+            others = [code for category, code in known.items() if not _holds(held, category)]
+            node.branches = two_ways(known.values(), others)
             node.gap = 1
         elif missing == ZERO:
             raise ParameterError(
@@ -205,6 +206,12 @@ def _tree(
         for value, count in zip(values, counts, strict=True)
     ]
     return nodes + leaves
+
+
+def _holds(words: list[int], category: int) -> bool:
+    """Whether a set of bits has a category."""
+    word, bit = divmod(category, 32)
+    return word < len(words) and bool(words[word] >> bit & 1)
 
 
 def _floats(about: dict[str, str], key: str, n: int) -> list[float]:

@@ -110,11 +110,11 @@ def _read_tree(member: Any, schema: Schema) -> Tree:
     nodes = []
     for i in range(tree.node_count):
         at, closed = single_break(float(tree.threshold[i]), closed=True)
+        left, right = int(tree.children_left[i]), int(tree.children_right[i])
         nodes.append(
             ForeignNode(
                 values[i].tolist(),
-                int(tree.children_left[i]),
-                int(tree.children_right[i]),
+                (left, right) if left >= 0 else (),
                 int(tree.feature[i]),
                 at,
                 closed,

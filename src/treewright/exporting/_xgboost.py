@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import struct
 from collections.abc import Callable
 from itertools import pairwise
@@ -14,7 +13,14 @@ import numpy as np
 
 from treewright.data.schema import Feature
 from treewright.errors import ModelFileError, ParameterError
-from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged, single_break
+from treewright.exporting._foreign import (
+    Boosted,
+    ForeignNode,
+    booster,
+    damaged,
+    single_break,
+    two_ways,
+)
 
 __all__ = ["from_xgboost", "read_ubjson"]
 
@@ -30,6 +36,12 @@ LOSSES = {
     "reg:logistic": ("log_loss", "logit"),
     "multi:softprob": ("log_loss", "same"),
     "multi:softmax": ("log_loss", "same"),
+    "reg:squaredlogerror": ("squared_error", "same"),
+    "rank:ndcg": ("squared_error", "same"),
+    "rank:map": ("squared_error", "same"),
+    "rank:pairwise": ("squared_error", "same"),
+    "survival:cox": ("poisson", "log"),
+    "survival:aft": ("poisson", "log"),
 }
 """Objectives: the loss of ours that makes the same of a score, and from base score to start."""
 
@@ -99,31 +111,28 @@ def _read(data: Any) -> Boosted:
     elif gradient["name"] != "gbtree":
         raise ParameterError(f"from_xgboost reads boosted trees, got {gradient['name']!r}.")
     about = learner["learner_model_param"]
-    n_targets = int(about.get("num_target", 1))
-    if n_targets > 1:
-        raise ParameterError(
-            f"from_xgboost reads models of one target, got {n_targets}; train one for each."
-        )
-    n_columns = max(1, int(about["num_class"]))
+    n_columns = max(int(about["num_class"]), int(about.get("num_target", 1)), 1)
     features = _features(learner, gradient["model"], int(about["num_feature"]))
     columns: list[list[list[ForeignNode]]] = [[] for _ in range(n_columns)]
     for k, (tree, column) in enumerate(
         zip(gradient["model"]["trees"], gradient["model"]["tree_info"], strict=True)
     ):
-        nodes = _tree(tree)
-        for node in nodes:
-            node.value = [node.value[0] * (1.0 if weights is None else weights[k])]
-        columns[column].append(nodes)
+        weight = 1.0 if weights is None else weights[k]
+        width = int(tree["tree_param"]["size_leaf_vector"])
+        for at in range(max(1, width)):  # a tree of several targets gives one for each
+            columns[column + at].append(_tree(tree, features, weight, at))
     base = about["base_score"]
     bases = json.loads(base) if base.startswith("[") else [float(base)]
-    links: dict[str, Callable[[float], float]] = {
-        "same": float,
-        "log": math.log,
-        "logit": lambda p: math.log(p / (1 - p)),
+    one = np.float32(1)
+    links: dict[str, Callable[[np.float32], np.float32]] = {
+        "same": lambda base: base,
+        "log": np.log,
+        "logit": lambda p: -np.log(one / p - one),
     }
-    start = [links[link](float(b)) for b in (bases * n_columns)[:n_columns]]
+    start = [float(links[link](np.float32(b))) for b in (bases * n_columns)[:n_columns]]
     classes = list(range(max(2, n_columns))) if loss == "log_loss" else []
-    return Boosted(features, columns, loss, start, classes, named=bool(learner["feature_names"]))
+    named = bool(learner["feature_names"])
+    return Boosted(features, columns, loss, start, classes, named=named, in_singles=True)
 
 
 def _features(learner: Any, model: Any, n: int) -> tuple[Feature, ...]:
@@ -162,7 +171,8 @@ def _named_categories(stored: Any, kinds: list[str]) -> dict[int, tuple[Any, ...
     return found
 
 
-def _tree(tree: Any) -> list[ForeignNode]:
+def _tree(tree: Any, features: tuple[Feature, ...], weight: float, at: int) -> list[ForeignNode]:
+    """The nodes, with the values of target ``at`` where a tree has those of several."""
     held = {}
     segments = zip(
         tree["categories_nodes"],
@@ -172,23 +182,25 @@ def _tree(tree: Any) -> list[ForeignNode]:
     )
     for node, begin, size in segments:
         held[node] = tree["categories"][begin : begin + size]
+    width = int(tree["tree_param"]["size_leaf_vector"])
+    leaves = tree.get("leaf_weights") if width > 1 else None
     nodes = []
     for i, left in enumerate(tree["left_children"]):
         cover = float(tree["sum_hessian"][i])
+        right = int(tree["right_children"][i])
         if left < 0:
-            nodes.append(
-                ForeignNode([float(tree["split_conditions"][i])], n_samples=cover, weight=cover)
-            )
+            found = tree["split_conditions"][i] if leaves is None else leaves[right * width + at]
+            value = float(np.float32(weight) * np.float32(found))
+            nodes.append(ForeignNode([value], n_samples=cover, weight=cover))
             continue
         # JSON has the fewest digits that tell singles apart
         single = float(np.float32(tree["split_conditions"][i]))
-        at, closed = single_break(single, closed=False)
+        break_, closed = single_break(single, closed=False)
         node = ForeignNode(
-            [float(tree["base_weights"][i])],
-            int(left),
-            int(tree["right_children"][i]),
+            [weight * float(tree["base_weights"][i * max(1, width) + at])],
+            (int(left), right),
             int(tree["split_indices"][i]),
-            at,
+            break_,
             closed,
             gap=int(not tree["default_left"][i]),
             n_samples=cover,
@@ -196,7 +208,8 @@ def _tree(tree: Any) -> list[ForeignNode]:
             gain=max(float(tree["loss_changes"][i]), 0.0),
         )
         if i in held:
-            node.to_right = held[i]
+            codes = range(len(features[node.feature].categories))
+            node.branches = two_ways(codes, held[i])
         nodes.append(node)
     return nodes
 

@@ -303,6 +303,7 @@ class ForestPredictor:
         rows: Any,
         values: NDArray[np.float64],
         start: NDArray[np.float64],
+        in_singles: bool,
         may_have_gaps: bool | None,
         n_threads: int = 1,
     ) -> NDArray[np.float64] | None: ...

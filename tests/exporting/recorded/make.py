@@ -1,5 +1,6 @@
 """Makes the model files of this folder, and answers.json: what their libraries say of a few rows,
-and how they divide each score among the features (Shapley values, the last column the mean).
+and how they divide each score among the features (Shapley values, the last column the mean; not
+where models of ours cannot have those of the library).
 
     python tests/exporting/recorded/make.py
 
@@ -69,12 +70,60 @@ def catboost_classes(X: pd.DataFrame, number: np.ndarray, rows: pd.DataFrame) ->
                "border_count": 12, "allow_writing_files": False}  # fmt: skip
     y = np.array(["low", "mid", "high"])[np.digitize(number, np.quantile(number, [0.3, 0.7]))]
     model = catboost.CatBoostClassifier(**options).fit(X[["age", "income"]], y)
-    path = HERE / "catboost.json"
-    model.save_model(str(path), format="json")
-    path.write_text(json.dumps(json.loads(path.read_text())) + "\n")  # without its indents
+    catboost_saved(model, "catboost")
     numbers = rows[["age", "income"]]
     shares = model.get_feature_importance(catboost.Pool(numbers), type="ShapValues")
     return model.predict_proba(numbers), shares
+
+
+def named(rows: pd.DataFrame) -> pd.DataFrame:
+    """CatBoost takes no gaps among categories."""
+    return rows.assign(city=rows["city"].astype(object).fillna("?"))
+
+
+def catboost_saved(model: Any, name: str, **saving: Any) -> None:
+    """The file without its indents and the moment of the training."""
+    path = HERE / f"{name}.json"
+    model.save_model(str(path), format="json", **saving)
+    told = json.loads(path.read_text(encoding="utf-8"))
+    for key in ("train_finish_time", "model_guid"):
+        told["model_info"].pop(key, None)
+    path.write_text(json.dumps(told) + "\n", encoding="utf-8")
+
+
+def catboost_statistics(X: pd.DataFrame, number: np.ndarray, rows: pd.DataFrame) -> Any:
+    """Symmetric trees with statistics of a category, and of its combination with a number."""
+    model = catboost.CatBoostRegressor(
+        iterations=6, depth=3, learning_rate=0.5, verbose=0, thread_count=1, border_count=12,
+        max_ctr_complexity=2, model_size_reg=0, allow_writing_files=False,
+    )  # fmt: skip
+    differs = X["age"].gt(50) ^ X["city"].isin(["Bonn", "Essen"])
+    pool = catboost.Pool(named(X), number + 3 * differs, cat_features=["city"])
+    catboost_saved(model.fit(pool), "catboost_statistics", pool=pool)
+    unknown = named(rows).assign(city="Fulda")
+    return np.concatenate([model.predict(named(rows)), model.predict(unknown)]), None
+
+
+def catboost_leafwise(X: pd.DataFrame, number: np.ndarray, rows: pd.DataFrame) -> Any:
+    """Trees that are not symmetric, with tests of one category."""
+    model = catboost.CatBoostClassifier(
+        iterations=4, grow_policy="Lossguide", max_leaves=6, learning_rate=0.5, verbose=0,
+        thread_count=1, border_count=12, one_hot_max_size=10, allow_writing_files=False,
+    )  # fmt: skip
+    y = (number > np.median(number)).astype(int)
+    pool = catboost.Pool(named(X), y, cat_features=["city"])
+    catboost_saved(model.fit(pool), "catboost_leafwise", pool=pool)
+    return model.predict_proba(named(rows)), None
+
+
+def xgboost_targets(X: pd.DataFrame, number: np.ndarray, rows: pd.DataFrame) -> Any:
+    """Trees of two targets at once."""
+    model = xgboost.XGBRegressor(
+        n_estimators=4, max_depth=3, learning_rate=0.5, n_jobs=1, tree_method="hist",
+        multi_strategy="multi_output_tree",
+    ).fit(X[["age", "income"]], np.column_stack([number * 100, X["income"].fillna(0)]))  # fmt: skip
+    model.save_model(HERE / "xgboost_targets.json")
+    return model.predict(rows[["age", "income"]]), None
 
 
 def main() -> None:
@@ -84,6 +133,9 @@ def main() -> None:
         "lightgbm": lightgbm_poisson,
         "xgboost": xgboost_binary,
         "catboost": catboost_classes,
+        "catboost_statistics": catboost_statistics,
+        "catboost_leafwise": catboost_leafwise,
+        "xgboost_targets": xgboost_targets,
     }
     cells = rows.astype(object)
     found: dict[str, Any] = {
@@ -93,7 +145,8 @@ def main() -> None:
     for name, make in makers.items():
         answers, shares = make(X, number, rows)
         found[name] = np.asarray(answers, float).round(9).tolist()
-        found[f"{name} shares"] = np.asarray(shares, float).round(7).tolist()
+        if shares is not None:
+            found[f"{name} shares"] = np.asarray(shares, float).round(7).tolist()
     lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in found.items()]
     (HERE / "answers.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

@@ -380,7 +380,7 @@ class Boosting(GrownBooster):
         self._aim, self._seed, self._n_rows = plan.aim, plan.seed, plan.n_rows
         self._n_rounds, self.growth_ = plan.n_rounds, plan.growth
         self._is_chosen = plan.fold_scores is not None
-        self._start, self._statistics = plan.start, plan.statistics
+        self._start, self._statistics, self._in_singles = plan.start, plan.statistics, False
         self.__dict__.pop("init_", None)
         if plan.init is not None:
             self.init_ = plan.init

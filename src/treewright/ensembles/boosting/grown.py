@@ -49,6 +49,7 @@ class GrownBooster(Indexed, Paged, Estimator):
     _n_rounds: int = 0  # asked for, or chosen
     _is_chosen: bool = False  # by cross-validation
     _statistics: Statistics | None = None
+    _in_singles: bool = False  # scores are sums in single precision: the model is XGBoost's
     growth_: str
     n_iter_: int
     train_score_: Floats
@@ -93,7 +94,8 @@ class GrownBooster(Indexed, Paged, Estimator):
         """Scores of rows, a row per row."""
         forest = self._fitted()
         table = self._rows(X)
-        return forest.sums(table, self._starts(X), threads(self.n_jobs))
+        n_threads = threads(self.n_jobs)
+        return forest.sums(table, self._starts(X), n_threads, in_singles=self._in_singles)
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
         forest, table = self._fitted(), self._rows(X)
@@ -103,6 +105,8 @@ class GrownBooster(Indexed, Paged, Estimator):
         each = Trees(forest).each(table, "value", range(len(forest)), threads(self.n_jobs))
         for tree, values in each:
             score[:, tree % columns] += values[:, 0]
+            if self._in_singles:
+                score = score.astype(np.float32).astype(np.float64)
             if (tree + 1) % columns == 0:
                 yield score.copy()
 
@@ -264,6 +268,8 @@ class GrownBooster(Indexed, Paged, Estimator):
             own["statistics"] = self._statistics.state()
         if self._is_chosen:
             own["chosen"] = [self.growth_, self._n_rounds]
+        if self._in_singles:
+            own["in_singles"] = True
         return {
             "schema": self._schema,
             "forest": forest,
@@ -305,6 +311,8 @@ class GrownBooster(Indexed, Paged, Estimator):
         self.train_score_ = state["train_score"]
         self.validation_score_ = state["validation_score"]
         self._take_choice(state.get("chosen"))
+        self._in_singles = state.get("in_singles", False)
+        _require(type(self._in_singles) is bool, "in_singles is no boolean")
         if state["init"] is not None:
             _require(hasattr(state["init"], "predict"), "its init predicts nothing")
             self.init_ = state["init"]

@@ -250,19 +250,24 @@ class Forest:
         values, codes = self._coded_values(what)
         return np.asarray(self._call("means", table, values, codes, n_threads=n_threads))
 
-    def sums(self, table: Table, start: Floats, n_threads: int = 1) -> Floats:
+    def sums(
+        self, table: Table, start: Floats, n_threads: int = 1, *, in_singles: bool = False
+    ) -> Floats:
         """Sums of the trees' values, tree ``t`` in column ``t % n`` of the ``n`` of ``start``.
 
-        ``start`` has one row, or one for each row of the table.
+        ``start`` has one row, or one for each row of the table. With ``in_singles`` every sum is
+        rounded to single precision.
         """
         if self.arrays is None:
             total = np.array(np.broadcast_to(start, (table.n_rows, start.shape[1])))
             for i, tree in enumerate(self._trees):
                 column = i % start.shape[1]
                 total[:, column] += node_values(tree, table, tree.value, n_threads)[:, 0]
+                if in_singles:
+                    total[:, column] = total[:, column].astype(np.float32)
             return total
         values = self.arrays["leaf_value"]
-        return np.asarray(self._call("sums", table, values, start, n_threads=n_threads))
+        return np.asarray(self._call("sums", table, values, start, in_singles, n_threads=n_threads))
 
     def winners(self, table: Table, what: What, n_threads: int = 1) -> NDArray[np.integer[Any]]:
         """The largest of what :meth:`predict` says of each row, of equal ones the first."""
