@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import treewright as tw
 from tests.exporting import run, zoo
-from treewright.errors import ParameterError, UnseenCategoriesWarning
+from treewright.errors import ModelFileError, ParameterError, UnseenCategoriesWarning
 from treewright.explain import leaf_rules, shap_values
 
 HERE = Path(__file__).parent / "recorded"
@@ -144,6 +144,20 @@ def changed(name: str, change: Any, folder: Path) -> Path:
     change(data)
     (folder / name).write_text(json.dumps(data), encoding="utf-8")
     return folder / name
+
+
+@pytest.mark.parametrize("file", ["catboost_statistics.json", "xgboost.json"])
+def test_a_file_that_claims_too_much_is_refused_at_once(file, tmp_path):
+    def too_many(data: Any) -> None:
+        if "learner" in data:
+            data["learner"]["learner_model_param"]["num_feature"] = str(10**12)
+            data["learner"]["feature_names"] = []
+        else:
+            data["features_info"]["float_features"][0]["flat_feature_index"] = 10**12
+
+    read = tw.from_xgboost if file.startswith("x") else tw.from_catboost
+    with pytest.raises(ModelFileError, match="features"):
+        read(changed(file, too_many, tmp_path))
 
 
 def test_what_a_file_holds_beyond_trees_of_ours_is_refused_in_one_sentence(tmp_path):

@@ -19,7 +19,7 @@ from treewright.data.schema import Feature
 from treewright.errors import ParameterError, TreewrightWarning
 from treewright.exporting._catboost_questions import Hashes, Questions, mixed, widened
 from treewright.exporting._catboost_trees import Expansion, nested
-from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged
+from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged, placeholders
 
 __all__ = ["from_catboost"]
 
@@ -162,8 +162,7 @@ def _features(told: Any, data: Any) -> tuple[tuple[Feature, ...], dict[int, Hash
     info = told["features_info"]
     floats, nominal = info.get("float_features", []), info.get("categorical_features", [])
     listed = [*floats, *nominal]
-    n = 1 + max((f["flat_feature_index"] for f in listed), default=0)
-    features = [Feature(f"x{i}", "continuous") for i in range(n)]
+    features = placeholders(1 + max((f["flat_feature_index"] for f in listed), default=0))
     for f in listed:
         i = f["flat_feature_index"]
         features[i] = Feature(f.get("feature_id") or features[i].name, "continuous")

@@ -22,9 +22,19 @@ from treewright.tree.forest.arrays import Forest
 from treewright.tree.split import GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
 
-__all__ = ["Boosted", "ForeignNode", "booster", "damaged", "make_tree", "single_break", "two_ways"]
+__all__ = [
+    "Boosted",
+    "ForeignNode",
+    "booster",
+    "damaged",
+    "make_tree",
+    "placeholders",
+    "single_break",
+    "two_ways",
+]
 
 Floats = NDArray[np.float64]
+MOST_FEATURES = 10_000_000
 
 
 @dataclass
@@ -69,6 +79,13 @@ def damaged(what: str) -> Iterator[None]:
             f"{what} cannot be read as a model, it lacks or breaks something "
             f"({type(error).__name__}: {error}); save it again."
         ) from None
+
+
+def placeholders(n: int) -> list[Feature]:
+    """Numbers without names, as many as a file says that there are."""
+    if not 0 <= n <= MOST_FEATURES:
+        raise ValueError(f"it has {n} features")
+    return [Feature(f"x{i}", "continuous") for i in range(n)]
 
 
 def single_break(at: float, *, closed: bool) -> tuple[float, bool]:

@@ -18,6 +18,7 @@ from treewright.exporting._foreign import (
     ForeignNode,
     booster,
     damaged,
+    placeholders,
     single_break,
     two_ways,
 )
@@ -44,6 +45,7 @@ LOSSES = {
     "survival:aft": ("poisson", "log"),
 }
 """Objectives: the loss of ours that makes the same of a score, and from base score to start."""
+MOST_CATEGORIES = 2**24
 
 
 def from_xgboost(model: Any, *, classes: Any = None) -> Any:
@@ -136,7 +138,8 @@ def _read(data: Any) -> Boosted:
 
 
 def _features(learner: Any, model: Any, n: int) -> tuple[Feature, ...]:
-    names = learner.get("feature_names") or [f"x{i}" for i in range(n)]
+    names = learner.get("feature_names") or [feature.name for feature in placeholders(n)]
+    n = len(names)
     kinds = learner.get("feature_types") or ["float"] * n
     most = [-1] * n
     for tree in model["trees"]:
@@ -147,6 +150,8 @@ def _features(learner: Any, model: Any, n: int) -> tuple[Feature, ...]:
     categories = {}
     stored = model.get("cats", {})
     for i in range(n):
+        if kinds[i] == "c" and most[i] > MOST_CATEGORIES:
+            raise ValueError(f"it has a category {most[i]}")
         if kinds[i] == "c":
             categories[i] = tuple(range(most[i] + 1))
     if stored.get("enc") and any(kinds[i] == "c" for i in range(n)):
