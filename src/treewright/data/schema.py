@@ -25,6 +25,14 @@ class Feature:
     ``categories`` holds Python values (str, int, float, bool) for ordinal and nominal
     features, in code order, and is empty for continuous ones. ``time`` is "" unless the numbers of
     a continuous feature are moments (:mod:`treewright.data.moments`); ``zone`` is their time zone.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> schema = CARTClassifier().fit(tennis.data, tennis.target).tree_.schema
+    >>> schema.features[0].kind, schema.features[0].categories
+    ('nominal', ('Overcast', 'Rain', 'Sunny'))
     """
 
     name: str
@@ -46,6 +54,14 @@ class Target:
     ``class_factor`` turns a node's class weights into probabilities under the priors:
     ``p ∝ value * class_factor``; empty means all ones. ``outputs`` are the names of several
     outputs, if they came with any.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> target = CARTClassifier().fit(tennis.data, tennis.target).tree_.schema.target
+    >>> target.name, target.classes, target.is_classification
+    ('y', ('No', 'Yes'), True)
     """
 
     name: str
@@ -62,7 +78,20 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The features in column order; ``named`` says whether names came with the data."""
+    """The features in column order; ``named`` says whether names came with the data.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> schema = CARTClassifier().fit(iris.data, iris.target).tree_.schema
+    >>> schema.names
+    ('Sepal.Length', 'Sepal.Width', 'Petal.Length', 'Petal.Width')
+    >>> schema.index("Petal.Width")
+    3
+    >>> schema.target.classes
+    ('setosa', 'versicolor', 'virginica')
+    """
 
     features: tuple[Feature, ...]
     named: bool = True

@@ -37,6 +37,19 @@ class Table:
         One array per feature; may be left out when ``block`` is given.
     block
         The 2-d float array of which the columns are views, when there is one.
+
+    Examples
+    --------
+    >>> from treewright.data.encode import encode
+    >>> table = encode({"colour": ["red", "blue", None], "size": [1.5, 2.0, 3.0]})
+    >>> table.schema.features[0].categories, table.columns[0].tolist()
+    (('blue', 'red'), [1, 0, -1])
+    >>> table.n_rows, table.has_gaps
+    (3, array([ True, False]))
+    >>> table.take([2, 0]).columns[1].tolist()
+    [3.0, 1.5]
+    >>> table.select([1]).schema.names
+    ('size',)
     """
 
     __slots__ = ("_columns", "_gaps", "block", "n_rows", "schema")

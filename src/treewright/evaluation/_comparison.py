@@ -22,7 +22,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a comparison is judged."""
+    """How a comparison is judged.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, compare, datasets
+    >>> iris = datasets.load_iris()
+    >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+    >>> settings = compare(models, iris.data, iris.target, random_state=0).settings
+    >>> settings.test, settings.metric, settings.confidence
+    ('corrected_t', None, 0.95)
+    """
 
     test: str
     correction: Correction
@@ -50,6 +60,15 @@ class Pair:
         The p-value corrected for the number of pairs.
     posterior
         With ``test="bayes"``: how probable it is that the first is worse, equal or better.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, compare, datasets
+    >>> iris = datasets.load_iris()
+    >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+    >>> pair = compare(models, iris.data, iris.target, random_state=0).pair("stump", "tree")
+    >>> pair.first, bool(pair.low > 0), bool(pair.p_adjusted < 0.05)
+    ('tree', True, True)
     """
 
     first: str

@@ -20,7 +20,16 @@ Proportion = Literal["wilson", "wald", "clopper-pearson"]
 
 
 class Interval(NamedTuple):
-    """Limits of a figure, and who made them."""
+    """Limits of a figure, and who made them.
+
+    Examples
+    --------
+    >>> from treewright import Evaluation
+    >>> result = Evaluation.from_confusion([[40, 10], [5, 45]])
+    >>> interval = result.intervals["accuracy"]
+    >>> interval.method, round(interval.low, 3), round(interval.high, 3)
+    ('wilson', 0.767, 0.907)
+    """
 
     low: float
     high: float

@@ -28,6 +28,21 @@ class ThresholdChoice:
     """A threshold, and what every other one would have given.
 
     Rows whose probability of ``positive`` is at least ``threshold`` are called positive.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, choose_threshold, datasets
+    >>> credit = datasets.load_german_credit()
+    >>> train, rest = credit.data.slice(0, 600), credit.data.slice(600)
+    >>> model = CARTClassifier(max_depth=4).fit(train, credit.target[:600])
+    >>> choice = choose_threshold(model, rest, credit.target[600:], by=0.9, positive="bad")
+    >>> print(choice)
+    Call 'bad' from a probability of 0.02454 on (recall of at least 0.9).
+    threshold recall specificity precision     f1     youden
+      0.02454 0.9919     0.00722    0.3073 0.4692 -0.0009099
+    >>> choice.apply().predict(rest)[:3]
+    array(['bad', 'bad', 'bad'], dtype=object)
+    >>> axes = choice.plot()
     """
 
     threshold: float

@@ -25,7 +25,17 @@ MOST_SHOWN = 20
 
 @dataclass(frozen=True)
 class Outer:
-    """What was chosen in one outer fold, its score there, and on the rows held out."""
+    """What was chosen in one outer fold, its score there, and on the rows held out.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets, tune
+    >>> iris = datasets.load_iris()
+    >>> grid = {"max_depth": [1, 2]}
+    >>> result = tune(CARTClassifier(), grid, iris.data, iris.target, random_state=0)
+    >>> [outer.parameters for outer in result.outer][:2]
+    [{'max_depth': 2}, {'max_depth': 2}]
+    """
 
     parameters: dict[str, Any]
     inner_score: float

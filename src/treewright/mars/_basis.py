@@ -47,6 +47,18 @@ class Basis:
         Names of all predictors.
     indicators
         Which predictors are 0 or 1 by their making.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright import MARSRegressor
+    >>> x = np.linspace(0, 10, 101)
+    >>> basis = MARSRegressor().fit(x[:, None], np.abs(x - 4)).basis_
+    >>> basis.labels()
+    ['(Intercept)', 'h(x0-4)', 'h(4-x0)']
+    >>> basis.matrix(np.array([[3.0, 6.0]]))
+    array([[1., 0., 1.],
+           [1., 2., 0.]])
     """
 
     terms: tuple[Term, ...]

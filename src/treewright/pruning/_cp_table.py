@@ -25,7 +25,16 @@ __all__ = ["CpRow", "CpTable", "cp_table"]
 
 
 class CpRow(NamedTuple):
-    """One row of a cp table."""
+    """One row of a cp table.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> row = CARTClassifier().fit(tennis.data, tennis.target).cp_table_[1]
+    >>> round(row.cp, 3), row.n_splits, round(row.rel_error, 3), row.xerror
+    (0.1, 2, 0.4, nan)
+    """
 
     cp: float
     n_splits: int
@@ -53,6 +62,17 @@ class CpTable:
     xerror, xstd
         Cross-validated error relative to the root's, and its standard error; None before
         cross-validation.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> table = CARTClassifier(cv=5).cp_table(iris.data, iris.target)
+    >>> table.n_splits.tolist()
+    [0, 1, 2, 3, 6, 8]
+    >>> table.best(rule="1se").n_splits
+    2
+    >>> axes = table.plot()
     """
 
     cp: NDArray[np.float64]

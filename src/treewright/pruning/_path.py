@@ -33,6 +33,20 @@ class CostComplexityPath:
     errors, errors_std
         Cross-validated errors relative to the root's, and their standard errors; None
         before cross-validation.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> from treewright.pruning import cost_complexity_path
+    >>> tennis = datasets.load_play_tennis()
+    >>> path = cost_complexity_path(CARTClassifier().fit(tennis.data, tennis.target).tree_)
+    >>> print(path)
+    Cost-complexity path, 3 subtrees, risk: error
+       alpha n_leaves    risk
+    0.000000        7 0.00000
+    0.035714        3 0.14286
+    0.107143        1 0.35714
+    >>> axes = path.plot()
     """
 
     alphas: NDArray[np.float64]

@@ -56,6 +56,19 @@ class PruningSequence:
         Complexities no further apart are equal.
     risk, rule
         What was measured, and how the nodes were ordered.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> from treewright.pruning import pruning_sequence
+    >>> tennis = datasets.load_play_tennis()
+    >>> sequence = pruning_sequence(CARTClassifier().fit(tennis.data, tennis.target).tree_)
+    >>> sequence.n_leaves.tolist(), sequence.alphas.round(4).tolist()
+    ([7, 3, 1], [0.0, 0.0357, 0.1071])
+    >>> sequence.collapsed(0.05).tolist()
+    [False, False, True, True, True, True, True, True, True, True, True, True, True]
+    >>> sequence.above(0.05).n_leaves.tolist()
+    [3, 1]
     """
 
     alphas: NDArray[np.float64]

@@ -26,7 +26,27 @@ __all__ = ["SizeCurve", "size_curve"]
 
 @dataclass(frozen=True, eq=False)
 class SizeCurve:
-    """Mean loss of each nested subtree, from the root to the whole tree."""
+    """Mean loss of each nested subtree, from the root to the whole tree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright import CARTRegressor
+    >>> from treewright.data.encode import encode
+    >>> from treewright.pruning import size_curve, squared_loss
+    >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
+    >>> tree = CARTRegressor().fit(X, y).tree_
+    >>> others = encode({"x": [1.5, 3.6]}, schema=tree.schema)
+    >>> curve = size_curve(tree, others, squared_loss(np.array([1.0, 5.0])))
+    >>> curve.best_size
+    2
+    >>> curve.frame()
+       leaves  training  held out
+    0       1    5.1875    4.0625
+    1       2    0.1250    0.1250
+    2       3    0.0000    0.5000
+    >>> axes = curve.plot()
+    """
 
     n_leaves: NDArray[np.int64]
     training: NDArray[np.float64]

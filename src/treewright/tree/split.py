@@ -83,6 +83,16 @@ class Splits:
         where it is another; other terms have :data:`NO_CODE`.
     LEAF
         No test.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> splits = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_.splits
+    >>> splits.feature.tolist()
+    [2, -1, 3, -1, -1]
+    >>> splits.node_breaks(0)
+    array([2.45])
     """
 
     kind: NDArray[np.uint8]

@@ -26,6 +26,15 @@ class ErrorBound:
         what the weights shrink by, where the learning rate is not one).
     exponential : ndarray of shape (n_rounds,)
         exp(-2 g² T) after T rounds, with g the smallest edge so far; never below ``product``.
+
+    Examples
+    --------
+    >>> from treewright import AdaBoostClassifier, datasets
+    >>> rings = datasets.two_rings(300, random_state=0)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(rings.data, rings.target)
+    >>> bound = model.training_error_bound_
+    >>> bool((bound.exponential >= bound.product).all())
+    True
     """
 
     product: Floats
@@ -37,6 +46,18 @@ class ErrorCurve:
     """Share of rows that the first 1, 2, … members together get wrong.
 
     ``bound`` is None where no bound holds, ``test`` where no new rows were given.
+
+    Examples
+    --------
+    >>> from treewright import AdaBoostClassifier, datasets
+    >>> rings = datasets.two_rings(300, random_state=0)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(rings.data, rings.target)
+    >>> curve = model.error_curve(rings.data, rings.target)
+    >>> curve.frame().shape
+    (5, 4)
+    >>> bool((curve.bound.product >= curve.training).all())
+    True
+    >>> axes = curve.plot()
     """
 
     training: Floats

@@ -61,6 +61,17 @@ class Rule:
         Confidence over the share of the class in training.
     vote
         How much the rule counts where several decide together.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+    >>> rule = tree.rules()[1]
+    >>> rule.outcome, rule.n_samples, round(rule.confidence, 3), rule.node
+    ('versicolor', 54, 0.907, 3)
+    >>> rule.text()
+    'Petal.Length >= 2.45 (or gap) and Petal.Width < 1.75 (or gap)'
     """
 
     conditions: tuple[Condition, ...]
@@ -102,6 +113,21 @@ class Rules(Sequence[Rule]):
         What they predict.
     gap_names
         Features for which the text says where gaps go; None for all.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_.rules()
+    >>> print(rules)
+    3 rules for y; in brackets the rows and share of the class in training
+    1. Petal.Length < 2.45 → setosa  (n 50, 1.00)
+    2. Petal.Length >= 2.45 and Petal.Width < 1.75 → versicolor  (n 54, 0.91)
+    3. Petal.Length >= 2.45 and Petal.Width >= 1.75 → virginica  (n 46, 0.98)
+    >>> [rule.outcome for rule in rules]
+    ['setosa', 'versicolor', 'virginica']
+    >>> rules.frame().shape
+    (3, 6)
     """
 
     items: tuple[Rule, ...]
