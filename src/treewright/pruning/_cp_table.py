@@ -67,7 +67,7 @@ class CpTable:
     --------
     >>> from treewright import CARTClassifier, datasets
     >>> iris = datasets.load_iris()
-    >>> table = CARTClassifier(cv=5).cp_table(iris.data, iris.target)
+    >>> table = CARTClassifier(cv=5, random_state=0).cp_table(iris.data, iris.target)
     >>> table.n_splits.tolist()
     [0, 1, 2, 3, 6, 8]
     >>> table.best(rule="1se").n_splits
