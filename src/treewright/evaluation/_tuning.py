@@ -68,6 +68,14 @@ class Tuning:
     >>> result = tune(CARTClassifier(), grid, iris.data, iris.target, random_state=0)
     >>> result.best_params, round(result.naive, 3), round(result.nested, 3)
     ({'max_depth': 3}, 0.933, 0.927)
+    >>> result.frame().columns.tolist()
+    ['max_depth', 'accuracy', 'standard_error', 'chosen']
+    >>> result.outer_frame().shape
+    (5, 4)
+    >>> list(result.to_dict())
+    ['metric', 'search', 'best_params', 'naive', 'nested', 'low', 'high', 'confidence',
+    'candidates', 'sentence']
+    >>> axes = result.plot()
     """
 
     model: Any

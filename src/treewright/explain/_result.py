@@ -50,6 +50,11 @@ class ShapValues:
     >>> total = found.values.sum(axis=1) + found.base_values
     >>> bool(abs(total - model.predict_proba(tennis.data)).max() < 1e-12)
     True
+    >>> found.mean_abs().round(2).tolist()
+    [0.41, 0.0, 0.43, 0.0]
+    >>> found.frame("Yes").shape
+    (14, 5)
+    >>> axes = found.plot("bar")
     """
 
     values: Floats
@@ -113,6 +118,14 @@ class ShapValues:
         ----------
         output
             Name or place; None for the only one, or the last of several.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> tennis = datasets.load_play_tennis()
+        >>> found = CARTClassifier().fit(tennis.data, tennis.target).shap_values(tennis.data)
+        >>> found.of("Yes").shape, found.base_of("Yes")[:1].round(3).tolist()
+        ((14, 4), [0.643])
         """
         values: Floats = np.asarray(self.values)
         return values if self.output_names is None else values[..., self._place(output)]

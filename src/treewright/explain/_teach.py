@@ -75,6 +75,11 @@ class Lesson(Sequence[Step]):
     >>> lesson = ID3Classifier().fit(tennis.data, tennis.target).lesson(tennis.data, tennis.target)
     >>> print(lesson[0].text[0])
     14 rows: 5 No, 9 Yes.
+    >>> len(lesson)
+    8
+    >>> lesson.frame().columns.tolist()
+    ['heading', 'text']
+    >>> axes = lesson.plot()
     """
 
     title: str

@@ -80,6 +80,10 @@ class RuleSet(Sequence[Rule]):
     Default class: yes
     >>> rules.predict({"wind": ["strong"], "heat": [None]})
     array(['no'], dtype=object)
+    >>> rules.confidence.round(3).tolist(), rules.classes.tolist()
+    ([0.667, 0.75], ['no', 'yes'])
+    >>> RuleSet.from_json(rules.to_json()).to_text() == rules.to_text()
+    True
     """
 
     schema: Schema

@@ -156,6 +156,14 @@ class GrownBooster(Indexed, Paged, Estimator):
         -------
         leaves : ndarray of shape (n_samples, n_trees)
             Node ids in each tree.
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20).fit(rings.data, rings.target)
+        >>> model.apply(rings.data).shape
+        (400, 20)
         """
         forest = self._fitted()
         return forest.apply(self._rows(X), threads(self.n_jobs))
@@ -173,6 +181,15 @@ class GrownBooster(Indexed, Paged, Estimator):
             Nonzero where the row visits the node.
         offset : ndarray of shape (n_trees + 1,)
             Columns ``offset[k]`` to ``offset[k + 1]`` belong to tree ``k``.
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20).fit(rings.data, rings.target)
+        >>> visited, offsets = model.decision_path(rings.data)
+        >>> visited.shape == (400, offsets[-1])
+        True
         """
         return forest_path(self._fitted(), self._rows(X))
 
@@ -194,6 +211,15 @@ class GrownBooster(Indexed, Paged, Estimator):
         Returns
         -------
         importances : ndarray of shape (n_features,)
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> titanic = datasets.load_titanic()
+        >>> model = GradientBoostingClassifier(n_estimators=20).fit(titanic.data, titanic.target)
+        >>> gains = model.importances("gain")
+        >>> str(model.feature_names_in_[gains.argmax()])
+        'Sex'
         """
         forest = self._fitted()
         n = len(forest.schema)
@@ -231,6 +257,20 @@ class GrownBooster(Indexed, Paged, Estimator):
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20).fit(rings.data, rings.target)
+        >>> print(model.summary())
+        GradientBoostingClassifier of 'y'
+        Size: 20 rounds, 20 trees, 8 leaves on average
+        Loss of the training rows: 0.276403
+        <BLANKLINE>
+        feature share of the gain
+             x2            0.5797
+             x1            0.4203
         """
         from treewright.tree.show.tables import text_table
 
