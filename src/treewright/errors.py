@@ -55,6 +55,7 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
     Examples
     --------
+    >>> from treewright.errors import suggest
     >>> suggest("max_dept", ["max_depth", "criterion"])
     " Did you mean 'max_depth'?"
     """
@@ -73,6 +74,7 @@ class TreewrightError(Exception):
 
     Examples
     --------
+    >>> from treewright.errors import TreewrightError
     >>> from treewright import CARTClassifier
     >>> try:
     ...     CARTClassifier(criterion="giny").fit([[1.0], [2.0]], ["a", "b"])
@@ -145,6 +147,7 @@ class ModelFileError(TreewrightError, ValueError):
 
     Examples
     --------
+    >>> from treewright.errors import ModelFileError
     >>> import tempfile
     >>> from pathlib import Path
     >>> import treewright
@@ -182,6 +185,7 @@ class TreewrightWarning(UserWarning):
 
     Examples
     --------
+    >>> from treewright.errors import TreewrightWarning
     >>> import warnings
     >>> from treewright import CARTClassifier
     >>> model = CARTClassifier().fit({"size": [1.0, 2.0]}, ["a", "b"])

@@ -91,6 +91,7 @@ def encode(
 
     Examples
     --------
+    >>> from treewright.data.encode import encode
     >>> table = encode({"size": [1.5, None], "colour": ["red", "blue"]})
     >>> table.schema.features[1].categories
     ('blue', 'red')

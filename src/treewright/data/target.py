@@ -44,6 +44,7 @@ def class_codes(
 
     Examples
     --------
+    >>> from treewright.data import class_codes
     >>> codes, classes = class_codes(["no", "yes", "no"])
     >>> codes.tolist(), classes.tolist()
     ([0, 1, 0], ['no', 'yes'])
@@ -111,6 +112,7 @@ def numeric_target(y: Any) -> NDArray[np.float64]:
 
     Examples
     --------
+    >>> from treewright.data import numeric_target
     >>> numeric_target([1, 2.5])
     array([1. , 2.5])
     """

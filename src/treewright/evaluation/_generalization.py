@@ -35,6 +35,8 @@ class GeneralizationError:
     pessimistic  0.05      6      3  150
     >>> found.errors, found.leaves, found.n
     (6.0, 3, 150.0)
+    >>> found.frame().columns.tolist()
+    ['method', 'error', 'errors', 'leaves', 'rows']
     """
 
     error: float

@@ -65,6 +65,9 @@ class OptimalityGap:
     >>> gap.frame().errors.tolist()
     [0.0, 0.0, 0.0]
     >>> axes = gap.plot()
+    >>> print(gap.words())
+    This tree of depth 2 with 4 leaves makes 0 errors on 6 rows. It is optimal: no tree of
+    depth 2 over 3 tests makes less.
     """
 
     error: float

@@ -43,6 +43,8 @@ class ThresholdChoice:
     >>> choice.apply().predict(rest)[:3]
     array(['bad', 'bad', 'bad'], dtype=object)
     >>> axes = choice.plot()
+    >>> len(choice.frame()) == len(choice.thresholds)
+    True
     """
 
     threshold: float

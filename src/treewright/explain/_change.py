@@ -74,6 +74,8 @@ class Change:
     feature           from   to  size
     petal length (cm)  3.5 2.45 0.597
     >>> axes = change.plot()
+    >>> change.frame().shape
+    (1, 4)
     """
 
     features: tuple[str, ...]

@@ -64,6 +64,8 @@ class Dependence:
     female 0.2838 0.7162
     male   0.7988 0.2012
     >>> axes = found.plot()
+    >>> found.frame().shape
+    (2, 3)
     """
 
     features: tuple[str, ...]

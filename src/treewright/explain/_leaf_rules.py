@@ -56,6 +56,8 @@ class LeafRules:
       5. if Outlook = Sunny and Humidity = Normal
          then Yes  (n 2, support 14.3%, confidence 100.0%, lift 1.56)
     >>> axes = rules.plot()
+    >>> rules.frame().columns.tolist()
+    ['rule', 'outcome', 'n_samples', 'support', 'confidence', 'lift', 'node']
     """
 
     rules: tuple[Rule, ...]

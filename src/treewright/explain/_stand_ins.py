@@ -176,6 +176,8 @@ class SurrogateTree:
     >>> found.tree.n_leaves
     5
     >>> axes = found.plot()
+    >>> found.frame().columns.tolist()
+    ['depth', 'n_leaves', 'fidelity', 'fidelity_std']
     """
 
     estimator: Any

@@ -156,6 +156,8 @@ class Trace:
     2         Wind       0.049      False
     3  Temperature       0.019      False
     >>> axes = trace.plot()
+    >>> trace.frame().columns.tolist()
+    ['feature', 'test', 'gain', 'n_known', 'is_chosen', 'surrogate', 'agreement', 'adjusted']
     """
 
     node: int
@@ -206,6 +208,15 @@ class Trace:
         ----------
         feature
             Its name.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> cuts = model.trace(0, iris.data, iris.target).cuts("Petal.Length")
+        >>> len(cuts.cut), cuts.cut[cuts.best]
+        (42, 2.45)
         """
         if self.rows is None or feature not in self.rows.table.schema.names:
             raise KeyError(feature)

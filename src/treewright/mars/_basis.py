@@ -59,6 +59,10 @@ class Basis:
     >>> basis.matrix(np.array([[3.0, 6.0]]))
     array([[1., 0., 1.],
            [1., 2., 0.]])
+    >>> basis.used()
+    {0}
+    >>> basis.take([0, 1]).labels()
+    ['(Intercept)', 'h(x0-4)']
     """
 
     terms: tuple[Term, ...]

@@ -141,6 +141,7 @@ class Anova(_Result):
     ['features', 'terms', 'sd', 'RSS without', 'GCV without']
     >>> anova.features[0]
     'Hits'
+    >>> axes = anova.plot()
     """
 
     features: list[str]

@@ -73,6 +73,8 @@ class CpTable:
     >>> table.best(rule="1se").n_splits
     2
     >>> axes = table.plot()
+    >>> table.frame().columns.tolist()
+    ['CP', 'nsplit', 'rel error', 'xerror', 'xstd']
     """
 
     cp: NDArray[np.float64]
@@ -205,6 +207,7 @@ def cp_table(tree: Tree, cp: float = 0.0, risk: Risk = "error") -> CpTable:
 
     Examples
     --------
+    >>> from treewright.pruning import cp_table
     >>> from treewright import CARTClassifier
     >>> from treewright.datasets import load_play_tennis
     >>> tennis = load_play_tennis()

@@ -47,9 +47,10 @@ class CrossValidatedErrors:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from treewright import CARTRegressor
     >>> from treewright.data.encode import encode
-    >>> from treewright.pruning import pruning_sequence
+    >>> from treewright.pruning import cross_validated_errors, pruning_sequence, squared_loss
     >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
     >>> tree = CARTRegressor().fit(X, y).tree_
     >>> def grow(rows):
@@ -100,9 +101,10 @@ def cross_validated_errors(
 
     Examples
     --------
-    >>> from treewright.pruning import pruning_sequence
+    >>> import numpy as np
     >>> from treewright import CARTRegressor
     >>> from treewright.data.encode import encode
+    >>> from treewright.pruning import cross_validated_errors, pruning_sequence, squared_loss
     >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
     >>> tree = CARTRegressor().fit(X, y).tree_
     >>> folds = [([0, 2], [1, 3]), ([1, 3], [0, 2])]
@@ -184,8 +186,10 @@ def class_loss(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from treewright import CARTClassifier
     >>> from treewright.datasets import load_play_tennis
+    >>> from treewright.pruning import class_loss
     >>> tennis = load_play_tennis()
     >>> tree = CARTClassifier().fit(tennis.data, tennis.target).tree_
     >>> played = (np.asarray(tennis.target) == "Yes").astype(int)
@@ -215,7 +219,9 @@ def squared_loss(y: NDArray[np.float64]) -> Loss:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from treewright import CARTRegressor
+    >>> from treewright.pruning import squared_loss
     >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
     >>> tree = CARTRegressor().fit(X, y).tree_
     >>> root = np.zeros((4, 1), np.int32)  # where all rows end

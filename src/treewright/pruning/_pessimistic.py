@@ -45,6 +45,7 @@ def pessimistic_error(errors: float, leaves: float, n: float, penalty: float = 0
 
     Examples
     --------
+    >>> from treewright.pruning import pessimistic_error
     >>> pessimistic_error(errors=10, leaves=30, n=1000)
     0.025
     """

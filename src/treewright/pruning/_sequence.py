@@ -133,6 +133,7 @@ def pruning_sequence(tree: Tree, risk: Risk = "error", rule: Rule = "exact") -> 
     --------
     >>> from treewright import CARTClassifier
     >>> from treewright.datasets import load_play_tennis
+    >>> from treewright.pruning import pruning_sequence
     >>> tennis = load_play_tennis()
     >>> tree = CARTClassifier().fit(tennis.data, tennis.target).tree_
     >>> pruning_sequence(tree).n_leaves.tolist()

@@ -115,9 +115,9 @@ def size_curve(
     Examples
     --------
     >>> import numpy as np
-    >>> from treewright.pruning import squared_loss
     >>> from treewright import CARTRegressor
     >>> from treewright.data.encode import encode
+    >>> from treewright.pruning import size_curve, squared_loss
     >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
     >>> tree = CARTRegressor().fit(X, y).tree_
     >>> others = encode({"x": [1.5, 3.6]}, schema=tree.schema)

@@ -46,6 +46,10 @@ class Report:
     36
     >>> found.to_html()[:15]
     '<!DOCTYPE html>'
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found.save(Path(folder, "iris.html"))
     """
 
     title: str
@@ -96,7 +100,17 @@ class Report:
         write_atomically(str(path), [self.to_html().encode("utf-8")])
 
     def frame(self) -> Any:
-        """The compared learners as a data frame."""
+        """The compared learners as a data frame.
+
+        Examples
+        --------
+        >>> import treewright
+        >>> from treewright.datasets import load_iris
+        >>> report = treewright.report(load_iris(), learners=["cart", "c45"], time=1)
+        >>> sorted(report.frame()["model"])
+        ['C4.5', 'CART']
+        >>> axes = report.plot()
+        """
         if self.compared.comparison is None:
             raise ParameterError("One learner was asked for, so that there is no comparison.")
         return self.compared.comparison.frame()
@@ -194,8 +208,9 @@ def report(
     >>> import treewright
     >>> from treewright.datasets import load_iris
     >>> report = treewright.report(load_iris(), learners=["cart", "random_forest"], time=1)
-    >>> print(report)  # doctest: +SKIP
-    >>> report.save("iris.html")  # doctest: +SKIP
+    >>> report
+    <Report of 'Species' on 150 rows>
+    >>> report.save("iris.html")
     """
     table, target, hints, name = _read(data, target)
     kinds = dict(hints)

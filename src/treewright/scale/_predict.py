@@ -38,6 +38,8 @@ class Predicted:
     ...     written = predict_files(model, iris.data, folder)
     >>> written.n_rows, len(written.files)
     (150, 1)
+    >>> written.frame().columns.tolist()
+    ['file']
     """
 
     n_rows: int

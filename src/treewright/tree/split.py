@@ -93,6 +93,8 @@ class Splits:
     [2, -1, 3, -1, -1]
     >>> splits.node_breaks(0)
     array([2.45])
+    >>> splits.kind.tolist()
+    [1, 0, 1, 0, 0]
     """
 
     kind: NDArray[np.uint8]
@@ -150,7 +152,16 @@ class Splits:
         return self.breaks[self.break_offset[i] : self.break_offset[i + 1]]
 
     def node_codes(self, i: int) -> NDArray[np.int32]:
-        """Listed codes of split ``i``."""
+        """Listed codes of split ``i``.
+
+        Examples
+        --------
+        >>> from treewright import ID3Classifier, datasets
+        >>> tennis = datasets.load_play_tennis()
+        >>> splits = ID3Classifier().fit(tennis.data, tennis.target).tree_.splits
+        >>> splits.node_codes(0).tolist(), splits.node_branches(0).tolist()
+        ([0, 1, 2], [0, 1, 2])
+        """
         return self.codes[self.code_offset[i] : self.code_offset[i + 1]]
 
     def node_branches(self, i: int) -> NDArray[np.int32]:
@@ -158,7 +169,17 @@ class Splits:
         return self.branches[self.code_offset[i] : self.code_offset[i + 1]]
 
     def node_terms(self, i: int) -> list[tuple[int, float, int]]:
-        """Feature, weight and code of each term of the linear split ``i``."""
+        """Feature, weight and code of each term of the linear split ``i``.
+
+        Examples
+        --------
+        >>> from treewright import ObliqueTreeClassifier, datasets
+        >>> rings = datasets.two_rings(200, random_state=0)
+        >>> model = ObliqueTreeClassifier(max_depth=1, random_state=0).fit(rings.data, rings.target)
+        >>> terms = model.tree_.splits.node_terms(0)
+        >>> [feature for feature, weight, code in terms]
+        [0, 1]
+        """
         where = slice(self.term_offset[i], self.term_offset[i + 1])
         parts = (self.term_feature[where], self.term_weight[where], self.term_code[where])
         return list(zip(*(part.tolist() for part in parts), strict=True))

@@ -567,6 +567,14 @@ class Tree:
         ----------
         view
             What :meth:`to_svg` takes; the theme ``"auto"`` is light.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> tree.to_png(max_depth=1)[1:4]
+        b'PNG'
         """
         from treewright.tree.show.canvas import render_file
         from treewright.tree.show.diagram import View
@@ -580,6 +588,14 @@ class Tree:
         ----------
         view
             What :meth:`to_svg` takes; the theme ``"auto"`` is light.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> tree.to_pdf(max_depth=1)[:4]
+        b'%PDF'
         """
         from treewright.tree.show.canvas import render_file
         from treewright.tree.show.diagram import View

@@ -128,7 +128,12 @@ class Theory(AdaBoostEstimator):
         >>> from treewright import AdaBoostClassifier
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> model = AdaBoostClassifier(n_estimators=3, algorithm="m1").fit(X[::2], y[::2])
-        >>> print(model.error_curve(X[1::2], y[1::2]))
+        >>> curve = model.error_curve(X[1::2], y[1::2])
+        >>> print(curve.frame().round(2))
+           round  training  bound  test
+        0      1      0.05   0.43  0.11
+        1      2      0.05   0.29  0.11
+        2      3      0.04   0.19  0.08
         """
         test = None
         if X is not None:

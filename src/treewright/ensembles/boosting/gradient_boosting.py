@@ -203,7 +203,8 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         --------
         >>> from treewright import GradientBoostingClassifier, datasets
         >>> rings = datasets.two_rings(400, random_state=0)
-        >>> model = GradientBoostingClassifier(n_estimators=20).fit(rings.data, rings.target)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
         >>> right = [int((said == rings.target).sum()) for said in model.staged_predict(rings.data)]
         >>> right[0] < right[-1]
         True
@@ -226,7 +227,8 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         --------
         >>> from treewright import GradientBoostingClassifier, datasets
         >>> rings = datasets.two_rings(400, random_state=0)
-        >>> model = GradientBoostingClassifier(n_estimators=20).fit(rings.data, rings.target)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
         >>> [proba.shape for proba in model.staged_predict_proba(rings.data)][-1]
         (400, 2)
         """
@@ -248,7 +250,8 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         --------
         >>> from treewright import GradientBoostingClassifier, datasets
         >>> rings = datasets.two_rings(400, random_state=0)
-        >>> model = GradientBoostingClassifier(n_estimators=20).fit(rings.data, rings.target)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
         >>> len(list(model.staged_decision_function(rings.data)))
         20
         """
@@ -433,7 +436,7 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
         >>> from sklearn.datasets import load_diabetes
         >>> from treewright import GradientBoostingRegressor
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> model = GradientBoostingRegressor(n_estimators=20).fit(X, y)
+        >>> model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
         >>> errors = [((said - y) ** 2).mean() for said in model.staged_predict(X)]
         >>> len(errors), bool(errors[-1] < errors[0])
         (20, True)

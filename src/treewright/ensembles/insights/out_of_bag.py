@@ -146,6 +146,8 @@ class OobErrorPath:
     >>> bool(path.errors[-1] < 0.1)
     True
     >>> axes = path.plot()
+    >>> path.frame().columns.tolist()
+    ['members', 'error', 'error(setosa)', 'error(versicolor)', 'error(virginica)']
     """
 
     errors: Floats

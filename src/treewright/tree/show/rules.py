@@ -128,6 +128,13 @@ class Rules(Sequence[Rule]):
     ['setosa', 'versicolor', 'virginica']
     >>> rules.frame().shape
     (3, 6)
+    >>> print(rules.to_text())
+    3 rules for y; in brackets the rows and share of the class in training
+    1. Petal.Length < 2.45 → setosa  (n 50, 1.00)
+    2. Petal.Length >= 2.45 and Petal.Width < 1.75 → versicolor  (n 54, 0.91)
+    3. Petal.Length >= 2.45 and Petal.Width >= 1.75 → virginica  (n 46, 0.98)
+    >>> list(rules.to_dict())
+    ['rule', 'outcome', 'n_samples', 'weight', 'confidence', 'node']
     """
 
     items: tuple[Rule, ...]
