@@ -177,6 +177,11 @@ def _look_up(criterion: str) -> Criterion:
 def row_of(criterion: Any) -> Criterion:
     """The row of a name; nothing is known of any other name or of the user's own function.
 
+    Parameters
+    ----------
+    criterion
+        A name, or a function of the user's own.
+
     Examples
     --------
     >>> from treewright.criteria import row_of
@@ -222,6 +227,13 @@ def _size(node: ArrayLike, row: Criterion) -> float:
 def gain(children: Sequence[ArrayLike], criterion: str = "gini") -> float:
     """By how much a split into ``children`` lowers the impurity of their union.
 
+    Parameters
+    ----------
+    children
+        Class counts of each branch, or its target values.
+    criterion
+        A name in :data:`CRITERIA`.
+
     Examples
     --------
     >>> from treewright.criteria import gain
@@ -239,6 +251,11 @@ def gain(children: Sequence[ArrayLike], criterion: str = "gini") -> float:
 def split_information(sizes: ArrayLike) -> float:
     """Entropy in bits of the branch sizes (Quinlan 1986).
 
+    Parameters
+    ----------
+    sizes
+        Rows in each branch, or their weight.
+
     Examples
     --------
     >>> from treewright.criteria import split_information
@@ -250,6 +267,11 @@ def split_information(sizes: ArrayLike) -> float:
 
 def gain_ratio(children: Sequence[ArrayLike]) -> float:
     """Information gain over split information; 0 where the split information is 0.
+
+    Parameters
+    ----------
+    children
+        Class counts of each branch.
 
     Examples
     --------

@@ -95,6 +95,11 @@ def empty_error(frame: Frame, what: str) -> DataError:
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame, an Arrow table or a dict of columns.
 
+    Parameters
+    ----------
+    X
+        What ``fit`` takes.
+
     Examples
     --------
     >>> import pandas as pd
@@ -111,6 +116,11 @@ def feature_names(X: Any) -> NDArray[np.object_] | None:
     """Column names as scikit-learn keeps them in ``feature_names_in_``.
 
     None when X has no names, or only such as are not strings.
+
+    Parameters
+    ----------
+    X
+        What ``fit`` takes.
 
     Examples
     --------

@@ -22,7 +22,7 @@ __all__ = ["Table"]
 
 
 class Table:
-    """Columns that follow a schema; see :func:`treewright.data.encode` for making one.
+    """Columns that follow a schema; see :func:`treewright.data.encode.encode` for making one.
 
     Parameters
     ----------
@@ -110,7 +110,13 @@ class Table:
         return Table(self.schema, n_rows, _still(self.has_gaps, columns), columns)
 
     def select(self, features: NDArray[Any]) -> Table:
-        """The table of the ``features`` at these positions, in this order, none twice."""
+        """The table of the ``features`` at these positions, in this order, none twice.
+
+        Parameters
+        ----------
+        features
+            Positions of the features.
+        """
         schema = Schema(tuple(self.schema.features[k] for k in features), self.schema.named)
         columns = tuple(self.columns[k] for k in features)
         return Table(schema, self.n_rows, self.has_gaps[features], columns)

@@ -110,6 +110,11 @@ def class_order(y: Any) -> tuple[Any, ...] | None:
 def numeric_target(y: Any) -> NDArray[np.float64]:
     """y as finite float64, of shape ``(n,)`` or ``(n, n_outputs)``.
 
+    Parameters
+    ----------
+    y
+        What ``fit`` takes: a column or a table of several outputs.
+
     Examples
     --------
     >>> from treewright.data import numeric_target

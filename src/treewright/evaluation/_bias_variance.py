@@ -83,7 +83,13 @@ class BiasVariance:
         return as_frame(self._columns())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the parts of each model's error on top of each other."""
+        """Draw the parts of each model's error on top of each other.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax

@@ -24,6 +24,19 @@ Floats = NDArray[np.float64]
 class Settings:
     """How a comparison is judged.
 
+    Parameters
+    ----------
+    test, correction
+        Of differences, and for the number of pairs.
+    metric
+        The figure that was asked for; None for the usual one.
+    confidence
+        Of intervals; 1 minus the level of the tests.
+    rope
+        Differences no larger than this count as none (``test="bayes"``).
+    costs, positive
+        As they were given.
+
     Examples
     --------
     >>> from treewright import CARTClassifier, compare, datasets
@@ -147,7 +160,13 @@ class Comparison:
         return np.asarray(np.mean([one.mean(axis=1) for one in self.scores], axis=0))
 
     def differs(self, pair: Pair) -> bool:
-        """Whether a pair may be called different."""
+        """Whether a pair may be called different.
+
+        Parameters
+        ----------
+        pair
+            One of ``pairs``.
+        """
         if pair.posterior is not None:
             return pair.posterior.better > self.settings.confidence
         if self.ranking is not None and self.ranking.f_p_value >= self.alpha:
@@ -156,6 +175,11 @@ class Comparison:
 
     def pair(self, a: str, b: str) -> Pair:
         """The pair of two models, whichever is the better.
+
+        Parameters
+        ----------
+        a, b
+            Names of the models, in any order.
 
         Examples
         --------

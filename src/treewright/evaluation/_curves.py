@@ -88,7 +88,13 @@ class ErrorCurve:
         return as_frame(columns)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curves; new matplotlib axes if ``ax`` is None."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax

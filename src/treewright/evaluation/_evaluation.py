@@ -338,6 +338,11 @@ class Evaluation:
     def with_positive(self, positive: Any) -> Evaluation:
         """The same predictions with another positive class.
 
+        Parameters
+        ----------
+        positive
+            The class to find.
+
         Examples
         --------
         >>> from treewright import CARTClassifier, datasets, evaluate

@@ -21,8 +21,20 @@ Estimate = Literal["optimistic", "pessimistic", "validation"]
 class GeneralizationError:
     """An estimate of a tree's error rate; ``float()`` gives it.
 
-    ``low`` and ``high`` are Wilson's limits on validation rows, None for the estimates that are
-    made of training rows.
+    Parameters
+    ----------
+    error
+        The estimated error rate.
+    method
+        How it was estimated.
+    errors
+        Weight of the rows that the tree gets wrong.
+    leaves
+        Leaves of the tree.
+    n
+        Weight of all rows.
+    low, high
+        Wilson's limits on validation rows; None for estimates made of training rows.
 
     Examples
     --------

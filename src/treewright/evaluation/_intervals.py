@@ -22,6 +22,13 @@ Proportion = Literal["wilson", "wald", "clopper-pearson"]
 class Interval(NamedTuple):
     """Limits of a figure, and who made them.
 
+    Parameters
+    ----------
+    low, high
+        The limits.
+    method
+        How they were found, such as "wilson".
+
     Examples
     --------
     >>> from treewright import Evaluation

@@ -318,6 +318,11 @@ def wilcoxon(differences: ArrayLike, confidence: float = 0.95) -> Difference:
 class Posterior:
     """How probable it is that the first model is worse, practically equal, or better.
 
+    Parameters
+    ----------
+    worse, equal, better
+        Three probabilities, which add up to 1.
+
     Examples
     --------
     >>> from treewright import CARTClassifier, compare, datasets

@@ -27,7 +27,24 @@ Floats = NDArray[np.float64]
 class ThresholdChoice:
     """A threshold, and what every other one would have given.
 
-    Rows whose probability of ``positive`` is at least ``threshold`` are called positive.
+    Parameters
+    ----------
+    threshold
+        Rows whose probability of ``positive`` is at least this are called positive.
+    by
+        What it was chosen by.
+    positive
+        The class to find.
+    thresholds
+        Every threshold that gives other answers.
+    figures
+        By name, a value for each of them.
+    best
+        Place of the chosen one among them.
+    model
+        The model.
+    warnings
+        Sentences about what misleads in these figures.
 
     Examples
     --------
@@ -78,7 +95,13 @@ class ThresholdChoice:
         return fixed
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw recall, precision and what was asked for against the threshold."""
+        """Draw recall, precision and what was asked for against the threshold.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax

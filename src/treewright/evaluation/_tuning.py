@@ -27,6 +27,15 @@ MOST_SHOWN = 20
 class Outer:
     """What was chosen in one outer fold, its score there, and on the rows held out.
 
+    Parameters
+    ----------
+    parameters
+        What the fold chose.
+    inner_score
+        Its score on the folds that chose it.
+    score
+        Its score on the rows held out.
+
     Examples
     --------
     >>> from treewright import CARTClassifier, datasets, tune

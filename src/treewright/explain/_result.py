@@ -131,7 +131,13 @@ class ShapValues:
         return values if self.output_names is None else values[..., self._place(output)]
 
     def base_of(self, output: Any = None) -> Floats:
-        """The base values of one output."""
+        """The base values of one output.
+
+        Parameters
+        ----------
+        output
+            Name or place; None for the only one, or the last of several.
+        """
         base: Floats = np.asarray(self.base_values)
         return base if self.output_names is None else base[..., self._place(output)]
 

@@ -38,6 +38,8 @@ class RepresentativeTree:
         Mean squared distance of every tree's answers to those of the forest.
     fidelity
         Share of rows for which the tree says the class that the forest says; R² for numbers.
+    is_classifier
+        Which of the two it is.
 
     Examples
     --------

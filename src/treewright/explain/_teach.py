@@ -36,6 +36,15 @@ TEST_WIDTH = 40
 class Step:
     """One step of a lesson: a heading, paragraphs, and the candidates where there were any.
 
+    Parameters
+    ----------
+    heading
+        Its heading.
+    text
+        Paragraphs.
+    trace
+        The candidates at a node, where there were any.
+
     Examples
     --------
     >>> from treewright import ID3Classifier, datasets

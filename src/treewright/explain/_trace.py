@@ -92,8 +92,16 @@ class Candidate:
 class Surrogate:
     """A split that stands in for the chosen one where its feature is a gap.
 
-    ``agreement`` is the share of rows that it sends the same way, ``adjusted`` how far that
-    goes beyond sending all rows with the majority.
+    Parameters
+    ----------
+    feature
+        Feature that it tests.
+    test
+        What a row satisfies to go with the first branch.
+    agreement
+        Share of rows that it sends the same way.
+    adjusted
+        How far that goes beyond sending all rows with the majority.
 
     Examples
     --------

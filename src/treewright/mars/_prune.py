@@ -38,6 +38,13 @@ def gcv(rss: Floats | float, n_terms: Floats | Ints | int, n: float, penalty: fl
 class Subsets:
     """The best subset of each size: ``terms[k]`` has k + 1 terms, the constant one first.
 
+    Parameters
+    ----------
+    terms
+        Places of the terms in the basis, for each size.
+    rss, gcv
+        Figures of each subset.
+
     Examples
     --------
     >>> import numpy as np

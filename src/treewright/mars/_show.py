@@ -131,6 +131,8 @@ class Anova(_Result):
         Standard deviation of their sum on the training rows.
     rss, gcv
         What these figures would be without the terms.
+    full_gcv
+        GCV of the whole model.
 
     Examples
     --------

@@ -27,6 +27,18 @@ __all__ = ["CpRow", "CpTable", "cp_table"]
 class CpRow(NamedTuple):
     """One row of a cp table.
 
+    Parameters
+    ----------
+    cp
+        Complexity to prune with.
+    n_splits
+        Splits of the tree.
+    rel_error
+        Its risk on the training rows, relative to the root's.
+    xerror, xstd
+        Cross-validated error relative to the root's, and its standard error; NaN before
+        cross-validation.
+
     Examples
     --------
     >>> from treewright import CARTClassifier, datasets

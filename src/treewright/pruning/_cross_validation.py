@@ -45,6 +45,13 @@ MOST_CELLS = 1 << 22
 class CrossValidatedErrors:
     """Held-out error of each step relative to the root's training error, and standard error.
 
+    Parameters
+    ----------
+    error
+        One number per step of the sequence.
+    std
+        Their standard errors.
+
     Examples
     --------
     >>> import numpy as np

@@ -88,6 +88,12 @@ class CostComplexityPath:
     def best(self, rule: Choice = "min") -> float:
         """The alpha with the least cross-validated error, or of the smallest tree within 1 SE.
 
+        Parameters
+        ----------
+        rule
+            ``"min"``: the least error; ``"1se"``: the smallest tree whose error is at most one
+            standard error above it.
+
         Examples
         --------
         >>> import numpy as np

@@ -87,13 +87,24 @@ class PruningSequence:
         return len(self.alphas)
 
     def collapsed(self, alpha: float) -> NDArray[np.bool_]:
-        """Nodes that are not split at complexity ``alpha``."""
+        """Nodes that are not split at complexity ``alpha``.
+
+        Parameters
+        ----------
+        alpha
+            Complexity to prune with.
+        """
         return self.node_alpha <= alpha + self.tolerance
 
     def above(self, alpha: float) -> PruningSequence:
         """The sequence of the tree pruned at ``alpha``, which becomes the first step.
 
         Where only the root is left, the step begins where the root collapsed, as in rpart.
+
+        Parameters
+        ----------
+        alpha
+            Complexity to prune with.
         """
         first = int(np.searchsorted(self.alphas, alpha + self.tolerance, side="right")) - 1
         is_split = len(self.node_alpha) > 1

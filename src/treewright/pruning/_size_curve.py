@@ -28,6 +28,13 @@ __all__ = ["SizeCurve", "size_curve"]
 class SizeCurve:
     """Mean loss of each nested subtree, from the root to the whole tree.
 
+    Parameters
+    ----------
+    n_leaves
+        Leaves of each subtree.
+    training, held_out
+        Its loss on the rows that grew the tree, and on others.
+
     Examples
     --------
     >>> import numpy as np
@@ -65,7 +72,13 @@ class SizeCurve:
         return as_frame(self._columns())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw both errors against the number of leaves; new matplotlib axes if ``ax`` is None."""
+        """Draw both errors against the number of leaves.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         if ax is None:

@@ -116,7 +116,13 @@ class Report:
         return self.compared.comparison.frame()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the comparison; new matplotlib axes if ``ax`` is None."""
+        """Draw the comparison.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         if self.compared.comparison is None:
             raise ParameterError("One learner was asked for, so that there is no comparison.")
         return self.compared.comparison.plot(ax=ax)

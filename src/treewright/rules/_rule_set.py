@@ -375,6 +375,11 @@ class RuleSet(Sequence[Rule]):
     def frame(self, *, digits: int = 6) -> pd.DataFrame:
         """The rules as a pandas data frame, one row each.
 
+        Parameters
+        ----------
+        digits
+            Significant digits of bounds.
+
         Examples
         --------
         >>> from treewright import CARTClassifier, datasets
@@ -440,6 +445,11 @@ class RuleSet(Sequence[Rule]):
     def from_dict(data: Mapping[str, Any]) -> RuleSet:
         """The rule set that :meth:`to_dict` made ``data`` of, after checking every part of it.
 
+        Parameters
+        ----------
+        data
+            What :meth:`to_dict` made.
+
         Examples
         --------
         >>> from treewright import CARTClassifier, datasets
@@ -479,7 +489,13 @@ class RuleSet(Sequence[Rule]):
 
     @staticmethod
     def from_json(text: str) -> RuleSet:
-        """The rule set that :meth:`to_json` wrote."""
+        """The rule set that :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text
+            What :meth:`to_json` wrote.
+        """
         from treewright.rules._serialize import rules_from_json
 
         return rules_from_json(text)

@@ -84,6 +84,21 @@ class Splits:
     LEAF
         No test.
 
+    Parameters
+    ----------
+    kind
+        LEAF (0), BREAKS (1), CODES (2) or LINEAR (3).
+    feature
+        Column of the tested feature; −1 for a leaf and for LINEAR.
+    closed, reversed
+        Of each split with a break.
+    break_offset, breaks
+        Breaks of split ``i`` are ``breaks[break_offset[i]:break_offset[i + 1]]``.
+    code_offset, codes, branches
+        Listed codes, likewise, and the branch of each.
+    term_offset, term_feature, term_weight, term_code
+        Terms of a linear split, likewise.
+
     Examples
     --------
     >>> from treewright import CARTClassifier, datasets
@@ -148,11 +163,22 @@ class Splits:
         return cls(**arrays)
 
     def node_breaks(self, i: int) -> NDArray[np.float64]:
-        """Breaks of split ``i``."""
+        """Breaks of split ``i``.
+
+        Parameters
+        ----------
+        i
+            Number of the split.
+        """
         return self.breaks[self.break_offset[i] : self.break_offset[i + 1]]
 
     def node_codes(self, i: int) -> NDArray[np.int32]:
         """Listed codes of split ``i``.
+
+        Parameters
+        ----------
+        i
+            Number of the split.
 
         Examples
         --------
@@ -165,11 +191,22 @@ class Splits:
         return self.codes[self.code_offset[i] : self.code_offset[i + 1]]
 
     def node_branches(self, i: int) -> NDArray[np.int32]:
-        """Branch of each listed code of split ``i``."""
+        """Branch of each listed code of split ``i``.
+
+        Parameters
+        ----------
+        i
+            Number of the split.
+        """
         return self.branches[self.code_offset[i] : self.code_offset[i + 1]]
 
     def node_terms(self, i: int) -> list[tuple[int, float, int]]:
         """Feature, weight and code of each term of the linear split ``i``.
+
+        Parameters
+        ----------
+        i
+            Number of the split.
 
         Examples
         --------

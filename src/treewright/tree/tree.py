@@ -196,6 +196,11 @@ class Tree:
     def children(self, node: int) -> range:
         """Ids of the children of ``node``, in branch order.
 
+        Parameters
+        ----------
+        node
+            Id of a node.
+
         Examples
         --------
         >>> from treewright import CARTClassifier, datasets
@@ -309,6 +314,11 @@ class Tree:
 
     def node(self, node: int) -> Node:
         """A readable view of one node.
+
+        Parameters
+        ----------
+        node
+            Id of the node, 0 for the root.
 
         Examples
         --------
@@ -693,7 +703,13 @@ class Tree:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Tree:
-        """The tree that :meth:`to_dict` made ``data`` of, after checking every part of it."""
+        """The tree that :meth:`to_dict` made ``data`` of, after checking every part of it.
+
+        Parameters
+        ----------
+        data
+            What :meth:`to_dict` made.
+        """
         from treewright.tree.serialize import tree_from_dict
 
         return tree_from_dict(data)

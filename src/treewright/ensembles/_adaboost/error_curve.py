@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 class ErrorBound:
     """Upper bounds of the training error after each round.
 
-    Attributes
+    Parameters
     ----------
     product : ndarray of shape (n_rounds,)
         The product over the rounds of 2 sqrt(e (1 - e)), with e the weighted error of a round (of
@@ -45,7 +45,14 @@ class ErrorBound:
 class ErrorCurve:
     """Share of rows that the first 1, 2, … members together get wrong.
 
-    ``bound`` is None where no bound holds, ``test`` where no new rows were given.
+    Parameters
+    ----------
+    training
+        Share of the training rows, after each round.
+    bound
+        Its upper bounds; None where no bound holds.
+    test
+        Share of new rows; None where none were given.
 
     Examples
     --------
@@ -80,7 +87,13 @@ class ErrorCurve:
         return as_frame(self._columns())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the errors against the rounds; new matplotlib axes if ``ax`` is None."""
+        """Draw the errors against the rounds.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         if ax is None:

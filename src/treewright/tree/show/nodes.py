@@ -207,6 +207,11 @@ class Node:
 class Nodes(Sequence[Node]):
     """The nodes of a tree in id order.
 
+    Parameters
+    ----------
+    tree
+        The tree.
+
     Examples
     --------
     >>> from treewright import CARTClassifier, datasets

@@ -75,6 +75,11 @@ class Step:
 class Path(Sequence[Step]):
     """The steps of a row, depth first; ``leaf`` is where most of it ends.
 
+    Parameters
+    ----------
+    steps
+        One per node that the row came to.
+
     Examples
     --------
     >>> from treewright import CARTClassifier, datasets

@@ -87,7 +87,13 @@ class Rule:
     vote: float = 1.0
 
     def text(self, wording: Wording | None = None) -> str:
-        """The conditions in words."""
+        """The conditions in words.
+
+        Parameters
+        ----------
+        wording
+            How numbers and features are written; None for the usual way.
+        """
         wording = wording or Wording.over(self.conditions)
         return " and ".join(wording.text(c) for c in self.conditions) or "always"
 
@@ -182,7 +188,13 @@ class Rules(Sequence[Rule]):
         return "\n".join(lines)
 
     def to_dict(self, *, digits: int = 6) -> dict[str, list[Any]]:
-        """The rules as columns: a dict of lists."""
+        """The rules as columns: a dict of lists.
+
+        Parameters
+        ----------
+        digits
+            Significant digits of bounds.
+        """
         wording = self._wording(digits)
         return {
             "rule": [rule.text(wording) for rule in self.items],
@@ -194,7 +206,13 @@ class Rules(Sequence[Rule]):
         }
 
     def frame(self, *, digits: int = 6) -> pd.DataFrame:
-        """The rules as a pandas data frame, one row each."""
+        """The rules as a pandas data frame, one row each.
+
+        Parameters
+        ----------
+        digits
+            Significant digits of bounds.
+        """
         try:
             import pandas as pd
         except ImportError as error:
