@@ -59,13 +59,15 @@ class Tuning:
     ----------
     model
         The chosen candidate, fitted to all rows.
-    metric, search, simplest_within, confidence
+    metric, search
         What was asked for.
     searched
         All candidates and the choice, on all rows.
     outer, outer_splits
         What was chosen in every outer fold and how good it was on the rows held out; empty
         without nesting.
+    confidence, simplest_within
+        What was asked for.
     n_rows
         Number of rows.
 

@@ -176,7 +176,7 @@ def report(
         ``costs[i][j]`` is the cost of calling a row of class i class j.
     learners : sequence of str, default=None
         Who is compared, by the names of the command line; some of each kind by default.
-    time : float, default=60
+    time : float, default=60.0
         Seconds, about, that the work may take on two cores. It sets how many rows and folds
         are used, by the size of the data and not by a clock.
     test_size : float, default=0.25

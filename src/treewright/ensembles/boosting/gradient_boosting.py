@@ -67,6 +67,8 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         Share of each feature in what splits gain; ``importances`` has other kinds.
     init_ : estimator
         What scores begin with, where ``init`` is an estimator.
+    max_features_ : int
+        What ``max_features`` came to, in features.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -331,6 +333,8 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
         Share of each feature in what splits gain; ``importances`` has other kinds.
     init_ : estimator
         What scores begin with, where ``init`` is an estimator.
+    max_features_ : int
+        What ``max_features`` came to, in features.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
