@@ -175,7 +175,7 @@ def _look_up(criterion: str) -> Criterion:
 
 
 def row_of(criterion: Any) -> Criterion:
-    """The row of a name; nothing is known of any other name or of the user's own function.
+    """What is known of a criterion; an empty row for other names and for the user's own function.
 
     Parameters
     ----------

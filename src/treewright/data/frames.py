@@ -122,6 +122,11 @@ def feature_names(X: Any) -> NDArray[np.object_] | None:
     X
         What ``fit`` takes.
 
+    Returns
+    -------
+    ndarray or None
+        The names as text.
+
     Examples
     --------
     >>> from treewright.data import feature_names

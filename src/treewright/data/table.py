@@ -31,8 +31,8 @@ class Table:
     n_rows
         Number of rows.
     has_gaps
-        Per column, whether it holds a gap; or what looks for them, and refuses infinities, when
-        somebody asks.
+        Per column, whether it holds a gap; or a function that looks for them and refuses
+        infinities, called when they are first asked for.
     columns
         One array per feature; may be left out when ``block`` is given.
     block

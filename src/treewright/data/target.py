@@ -42,6 +42,11 @@ def class_codes(
     classes
         Classes known already; a label outside of them is an error. None to learn them.
 
+    Returns
+    -------
+    codes, classes
+        One code per row, and the classes as an array.
+
     Examples
     --------
     >>> from treewright.data import class_codes

@@ -341,10 +341,10 @@ class Comparison:
 
         Parameters
         ----------
-        kind : {"critical_difference", "scores", "differences"}
-            Models on an axis of mean ranks (several data sets) or mean scores (one), with bars that
-            join those that are not shown to differ; scores of all folds; or the difference of every
-            pair with its interval.
+        kind : {"critical_difference", "scores", "differences"}, default="critical_difference"
+            "critical_difference" puts the models on an axis of mean ranks (several data sets) or
+            mean scores (one), with bars that join those that are not shown to differ; "scores"
+            draws the scores of all folds, "differences" that of every pair with its interval.
         ax : matplotlib axes, default=None
             Where to draw; None makes a new figure.
 

@@ -107,7 +107,8 @@ def generalization_error(
     tree : fitted estimator with a tree, or Tree
         Of this library or scikit-learn.
     method : {"optimistic", "pessimistic", "validation"}, default="pessimistic"
-        The training error itself; with a penalty for every leaf; or the error on ``X``.
+        "optimistic" is the training error, "pessimistic" adds a penalty for every leaf,
+        "validation" is the error on ``X``.
     X, y
         Rows that did not train the tree; only for "validation".
     penalty : float, default=0.5

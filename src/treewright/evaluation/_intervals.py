@@ -56,8 +56,8 @@ def accuracy_interval(
     n : float
         Rows in all.
     method : {"wilson", "wald", "clopper-pearson"}, default="wilson"
-        Wilson's score interval; the normal approximation of the textbooks; or the exact one,
-        which never covers less than it says and is the widest.
+        "wilson" is Wilson's score interval, "wald" the normal approximation of the textbooks,
+        "clopper-pearson" the exact one, which never covers less than it says and is the widest.
     confidence : float, default=0.95
         Share of samples whose interval holds the true accuracy.
 

@@ -74,7 +74,7 @@ class ThresholdChoice:
     warnings: tuple[str, ...] = ()
 
     def frame(self) -> Any:
-        """One row per threshold: what it finds, how often it is right, and its cost."""
+        """One row per threshold: what it finds, how often it is right, its mean cost if known."""
         return as_frame({"threshold": self.thresholds, **self.figures})
 
     def __float__(self) -> float:
@@ -162,8 +162,8 @@ def choose_threshold(
     y : array-like of shape (n_samples,)
         Their classes.
     by : {"cost", "f1", "youden"} or float, default="f1"
-        Least cost; largest F1; largest sum of recall and specificity; or a recall to reach: the
-        highest threshold that reaches it.
+        "cost" is the least cost, "f1" the largest F1, "youden" the largest sum of recall and
+        specificity; a number is a recall, and the highest threshold that reaches it is taken.
     costs : array-like of shape (2, 2) or dict of dicts, default=None
         ``costs[i][j]`` of calling a row of class i class j; needed for "cost".
     positive : object, default=None

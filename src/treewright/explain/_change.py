@@ -163,7 +163,7 @@ def nearest_change(
     wanted : class, or pair of numbers, default=None
         The class to get, None for any other one; for numbers the range to get into (a bound may be
         None).
-    fixed : sequence of names or positions
+    fixed : sequence of names or positions, default=()
         Features that must stay.
 
     Returns

@@ -160,7 +160,7 @@ def importances(
     X, y
         Rows that the model has not seen, best; with training rows the figures say what the model
         uses, not what helps.
-    loss : {"auto", "error", "log_loss", "squared_error", "absolute_error"}
+    loss : {"auto", "error", "log_loss", "squared_error", "absolute_error"}, default="auto"
         "auto" is the error rate for classes and the squared error for numbers.
     n_repeats : int, default=10
         Shuffles of each feature.

@@ -151,7 +151,7 @@ def leaf_rules(model: Any, *, order: Order = "confidence") -> LeafRules:
     ----------
     model : Tree, or fitted learner of one tree
         The tree.
-    order : {"confidence", "support", "lift", "tree"}
+    order : {"confidence", "support", "lift", "tree"}, default="confidence"
         What rules are ordered by, the largest first; ``"tree"`` keeps the order of the leaves.
         Numbers are ordered by what is predicted where confidence or lift is asked for.
 

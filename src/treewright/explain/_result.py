@@ -178,10 +178,10 @@ class ShapValues:
 
         Parameters
         ----------
-        kind : {"summary", "bar", "waterfall", "dependence"}
-            A point per row and feature; mean absolute values; how the values of one row
-            (``row=``) lead from the base value to the answer; the values of one feature
-            (``feature=``) against the feature.
+        kind : {"summary", "bar", "waterfall", "dependence"}, default="summary"
+            "summary" draws a point per row and feature, "bar" mean absolute values, "waterfall"
+            how the values of one row (``row=``) lead from the base value to the answer,
+            "dependence" the values of one feature (``feature=``) against the feature.
         output
             Name or place of an output; None for the only one, or the last of several.
         ax

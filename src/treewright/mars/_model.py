@@ -286,7 +286,7 @@ class MARS(Estimator):
         Returns
         -------
         matrix : ndarray of shape (n_samples, n_terms)
-            ``matrix @ coef_`` is the prediction (the log odds of a classifier).
+            ``matrix @ coef_.T`` is the prediction (the log odds of a classifier).
 
         Examples
         --------
@@ -297,7 +297,7 @@ class MARS(Estimator):
         >>> matrix = model.basis_matrix(hitters.data)
         >>> matrix.shape, model.coef_.shape
         ((263, 16), (16,))
-        >>> np.allclose(matrix @ model.coef_, model.predict(hitters.data))
+        >>> np.allclose(matrix @ model.coef_.T, model.predict(hitters.data))
         True
         """
         table = self._table(X)

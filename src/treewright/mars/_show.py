@@ -188,7 +188,7 @@ class Importance(_Result):
         Subsets of the pruning path, up to the chosen size, that use the feature.
     gcv, rss
         Root of the sum of decreases from subset to subset over those that use it; the largest
-        is 100. It is negative where GCV rises.
+        is 100. ``gcv`` is negative for a feature by which GCV rises.
 
     Examples
     --------

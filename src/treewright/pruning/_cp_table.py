@@ -217,6 +217,11 @@ def cp_table(tree: Tree, cp: float = 0.0, risk: Risk = "error") -> CpTable:
     risk
         ``"error"`` or ``"impurity"``.
 
+    Returns
+    -------
+    CpTable
+        With ``frame()``, ``plot()``, ``str()`` and a notebook display.
+
     Examples
     --------
     >>> from treewright.pruning import cp_table

@@ -191,6 +191,11 @@ def class_loss(
     class_factor
         Multiplies the losses of each true class: prior over frequency; None for 1.
 
+    Returns
+    -------
+    callable
+        What :func:`treewright.pruning.cross_validated_errors` and ``size_curve`` take as ``loss``.
+
     Examples
     --------
     >>> import numpy as np
@@ -223,6 +228,11 @@ def squared_loss(y: NDArray[np.float64]) -> Loss:
     ----------
     y
         Target of each row of the table, one column per output if there are several.
+
+    Returns
+    -------
+    callable
+        What :func:`treewright.pruning.cross_validated_errors` and ``size_curve`` take as ``loss``.
 
     Examples
     --------

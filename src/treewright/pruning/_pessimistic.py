@@ -43,6 +43,11 @@ def pessimistic_error(errors: float, leaves: float, n: float, penalty: float = 0
     penalty
         Errors added for each leaf.
 
+    Returns
+    -------
+    float
+        ``(errors + penalty * leaves) / n``.
+
     Examples
     --------
     >>> from treewright.pruning import pessimistic_error

@@ -140,6 +140,11 @@ def pruning_sequence(tree: Tree, risk: Risk = "error", rule: Rule = "exact") -> 
     rule
         ``"exact"`` or ``"rpart"``.
 
+    Returns
+    -------
+    PruningSequence
+        One step per subtree, the largest first.
+
     Examples
     --------
     >>> from treewright import CARTClassifier

@@ -119,11 +119,16 @@ def size_curve(
     table
         Rows that did not grow it.
     loss
-        Their losses, see :func:`class_loss` and :func:`squared_loss`.
+        Their losses, see :func:`treewright.pruning.class_loss` and ``squared_loss``.
     sample_weight
         Their weights; None for 1.
     risk
         Which risk orders the subtrees.
+
+    Returns
+    -------
+    SizeCurve
+        With ``best_size``, ``frame()``, ``plot()`` and ``str()``.
 
     Examples
     --------
