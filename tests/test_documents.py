@@ -138,6 +138,12 @@ def test_every_public_name_and_method_has_an_example():
     assert public_names.without_example() == []
 
 
+def test_every_public_name_is_on_a_page_of_the_reference_once():
+    listed = re.findall(r"^::: (\S+)", "\n".join(reference.pages().values()), re.M)
+    assert len(listed) == len(set(listed))
+    assert set(public_names.public()) <= set(listed)
+
+
 @pytest.mark.parametrize("path", EXAMPLES_OF)
 def test_examples_run_as_they_are_printed(path, monkeypatch, tmp_path):
     value = EXAMPLES_OF[path]

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from treewright import datasets, errors, explain, pruning, rules
+    from treewright import datasets, errors, explain, pruning, rules, scale
     from treewright.ensembles.adaboost import AdaBoostClassifier
     from treewright.ensembles.adaboost_r2 import AdaBoostRegressor
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
@@ -156,6 +156,7 @@ __all__ = [
     "report",
     "rules",
     "save",
+    "scale",
     "select_features",
     "to_sklearn",
     "tune",
@@ -230,7 +231,7 @@ _HOMES = {
     "select_features": "treewright.evaluation.selection.selector",
     "tune": "treewright.evaluation._tune",
 }
-_ROOMS = {"datasets", "errors", "explain", "pruning", "rules"}
+_ROOMS = {"datasets", "errors", "explain", "pruning", "rules", "scale"}
 
 
 def __getattr__(name: str) -> Any:
