@@ -59,6 +59,7 @@ def test_docstrings_describe_every_parameter_and_attribute_once(name: str) -> No
         assert sum(line.startswith(f"{described} : ") for line in lines) == 1, described
     assert "{parameters}" not in cls.__doc__
     assert "{attributes}" not in cls.__doc__
+    assert "or None or None" not in cls.__doc__
     assert max(map(len, lines)) <= 100
 
 

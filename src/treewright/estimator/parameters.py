@@ -460,4 +460,6 @@ def _document(name: str, row: Parameter, default: Any) -> str:
 
 
 def _indented(text: str) -> str:
-    return textwrap.fill(text, 92, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(
+        text, 92, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
+    )

@@ -99,7 +99,9 @@ __all__ = ["C50Classifier"]
         "Let values near a cut take both branches. Only for trees.",
     ),
     winnow=Parameter(
-        [bool], "bool", "Leave out features that do not seem to help, by a look at two halves."
+        [bool],
+        "bool",
+        "Leave out features that do not seem to help, judged on two halves of the rows.",
     ),
     precision=Parameter(
         options("double", "single"),

@@ -288,8 +288,8 @@ class _HoeffdingTree(TreeEstimator):
     algorithm=Parameter(
         options("vfdt", "efdt"),
         '{"vfdt", "efdt"}',
-        'When a test is made: once it beats the second best ("vfdt"), or once it beats none, to be '
-        'looked at again later ("efdt", extremely fast).',
+        'When a test is made: once it beats the second best ("vfdt"), or once it beats no test, to '
+        'be looked at again later ("efdt", extremely fast).',
     ),
     reevaluate_period=Parameter(
         [Interval(Integral, 1, None, closed="left")],
