@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib
-import inspect
 import re
 import subprocess
 import sys
@@ -12,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot
 import pytest
 
 import treewright
@@ -23,12 +22,13 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "docs" / "site")]
 import check_site  # noqa: E402
 import documents  # noqa: E402
 import gallery  # noqa: E402
+import public_names  # noqa: E402
 import reference  # noqa: E402
 
 PAGES = documents.pages()
 DOCUMENTS = [*PAGES, ROOT / "CONTRIBUTING.md"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-PUBLIC = [name for names in reference.public_names().values() for name in names]
+EXAMPLES_OF = public_names.examples()
 MADE = {"contributing.md", "changelog.md", *reference.pages(), *gallery.pages()}
 """Pages that exist in the built documentation alone."""
 
@@ -134,38 +134,25 @@ OF_OTHERS = ("from_catboost", "from_lightgbm", "from_xgboost")
 """Examples that need the library whose models they read."""
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_name_has_an_example_that_runs(name, monkeypatch, tmp_path):
-    if name in OF_OTHERS:
-        pytest.importorskip(name.removeprefix("from_"))
+def test_every_public_name_and_method_has_an_example():
+    assert public_names.without_example() == []
+
+
+def test_every_public_name_is_on_a_page_of_the_reference_once():
+    listed = re.findall(r"^::: (\S+)", "\n".join(reference.pages().values()), re.M)
+    assert len(listed) == len(set(listed))
+    assert set(public_names.public()) <= set(listed)
+
+
+@pytest.mark.parametrize("path", EXAMPLES_OF)
+def test_examples_run_as_they_are_printed(path, monkeypatch, tmp_path):
+    value = EXAMPLES_OF[path]
+    if value.__name__ in OF_OTHERS:
+        pytest.importorskip(value.__name__.removeprefix("from_"))
     monkeypatch.chdir(tmp_path)
     matplotlib.use("agg")
-    run_example(getattr(treewright, name))
-
-
-ROOMS = ("pruning", "datasets", "explain", "rules", "scale")
-FUNCTIONS = [
-    (room, name)
-    for room in ROOMS
-    for name in importlib.import_module(f"treewright.{room}").__all__
-    if inspect.isfunction(getattr(importlib.import_module(f"treewright.{room}"), name))
-]
-
-
-@pytest.mark.parametrize(("room", "name"), FUNCTIONS)
-def test_every_public_function_of_a_room_has_an_example_that_runs(
-    room, name, monkeypatch, tmp_path
-):
-    monkeypatch.chdir(tmp_path)
-    matplotlib.use("agg")
-    run_example(getattr(importlib.import_module(f"treewright.{room}"), name))
-
-
-def run_example(value):
-    home = importlib.import_module(value.__module__)
-    tests = doctest.DocTestFinder(recurse=False).find(value, value.__name__, home)
-    assert tests
-    assert tests[0].examples
+    # nothing but what the reader sees: examples import the names that they use
+    test = doctest.DocTestParser().get_doctest(value.__doc__, {}, path, None, None)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
-    for test in tests:
-        assert runner.run(test).failed == 0
+    assert runner.run(test).failed == 0
+    matplotlib.pyplot.close("all")

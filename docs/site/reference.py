@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
+import sys
+from pathlib import Path
 
 import treewright
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+import public_names as everything
 
 PAGES = {
     "learners": (
@@ -16,8 +23,8 @@ PAGES = {
     "ensembles": ("Ensembles", "Many models that answer together."),
     "evaluation": ("Judging, comparing, tuning", "How good a model is, and how sure that is."),
     "explain": ("Explaining", "Why a model says what it says."),
-    "export": ("Exports and imports", "Models that leave, and models that come in."),
-    "tree": ("Tree", "What all single-tree learners make."),
+    "exporting": ("Exports and imports", "Models that leave, and models that come in."),
+    "tree": ("Tree", "What all single-tree learners make, and its parts."),
     "other": ("Files, reports and the rest", "Saving, loading, reports."),
 }
 ROOMS = {
@@ -25,9 +32,26 @@ ROOMS = {
     "rules": ("Rules", "Models made of rules."),
     "datasets": ("Data sets", "Data that come with the package, and generators."),
     "explain": ("Explaining", "Why a model says what it says."),
-    "export": ("Exports", "Models that leave."),
+    "scale": ("Larger than memory", "Predictions from files to files."),
+    "data": ("Tables and schemas", "What a model keeps of the data that it was fitted to."),
+    "criteria": ("Criteria", "What a split is to lower."),
     "errors": ("Errors and warnings", "What is raised, and what is said."),
 }
+SHARED = {
+    "single trees": "estimator.base.TreeEstimator",
+    "trees that are pruned by the weakest link": "estimator.cost_complexity.CostComplexity",
+    "forests and bagging": "ensembles._ensemble.Ensemble",
+    "forests": "ensembles.insights.methods.Insights",
+    "forests of numbers": "ensembles.insights.numbers.NumberForestMixin",
+    "gradient boosting": "ensembles.boosting.grown.GrownBooster",
+    "AdaBoost": "ensembles._adaboost.estimator.AdaBoostEstimator",
+    "AdaBoost of classes": "ensembles._adaboost.theory.Theory",
+    "MARS": "mars._model.MARS",
+    "sums of trees": "estimator.explained.Explained",
+    "trees and ensembles": "estimator.pages.Paged",
+    "data in blocks": "estimator.blocks.ReadsBlocks",
+}
+"""What estimators have in common beyond scikit-learn's methods, and where it is defined."""
 
 
 def page_of(name: str) -> str:
@@ -74,6 +98,16 @@ def entry(path: str) -> str:
     return f"::: {path}\n"
 
 
+def shared() -> str:
+    """The page of methods that several estimators have."""
+    options = "{show_root_heading: false, show_root_toc_entry: false, heading_level: 3}"
+    text = "# Methods that estimators share\n\nBeside those that a class has of its own.\n"
+    for who, path in SHARED.items():
+        text += f"\n## {who[0].upper()}{who[1:]}\n\n{entry(f'treewright.{path}')}"
+        text += f"    options: {options}\n"
+    return text
+
+
 def pages() -> dict[str, str]:
     """Path to text of every page of the reference."""
     made = {}
@@ -92,12 +126,33 @@ def pages() -> dict[str, str]:
             if isinstance(value, type) and value.__module__ == module.__name__
         ]
         values = [getattr(module, name) for name in names]
-        homes = [f"{value.__module__}.{value.__qualname__}" for value in values if callable(value)]
+        homes = [
+            f"{value.__module__}.{value.__qualname__}"
+            for value in values
+            if inspect.isclass(value) or inspect.isfunction(value)
+        ]
         path = f"api/{room}.md"
         begin = made.get(path) or f"# {title}\n\n{words}\n\n"
         made[path] = begin + "\n".join(entry(home) for home in homes if home not in begin)
+    add_results(made)
+    made["api/shared.md"] = shared()
     made["api/command-line.md"] = command_line()
     return made
+
+
+def add_results(made: dict[str, str]) -> None:
+    """Put the classes of what public names return on the pages of their rooms."""
+    there = set(re.findall(r"^::: (\S+)", "".join(made.values()), re.M))
+    seen = set()
+    for home in everything.public():
+        if home in there:
+            continue
+        room = home.split(".")[1]
+        path = f"api/{'learners' if room == 'mars' else room}.md"
+        if path not in seen:
+            seen.add(path)
+            made[path] += "\nWhat belongs to these:\n\n"
+        made[path] += entry(home) + "\n"
 
 
 def command_line() -> str:

@@ -1,5 +1,20 @@
 """treewright: the tree learners of the textbooks, whole, fast and explained.
 
+Trees and rules
+    CART, C4.5 (also its rules), C5.0, CHAID, CTree, ID3, Hunt's algorithm with every choice open,
+    oblique, optimal, Hoeffding trees, SLIQ and SPRINT; MARS.
+Ensembles
+    Random forests, extra trees, bagging, AdaBoost, gradient boosting, voting, stacking.
+Judging
+    ``evaluate``, ``cross_validate``, ``compare``, ``tune``, ``report`` and more.
+Files
+    ``save`` and ``load``; ``export`` for use without treewright; ``from_sklearn`` and its like.
+Rooms
+    :mod:`treewright.datasets`, :mod:`treewright.explain`, :mod:`treewright.pruning`,
+    :mod:`treewright.rules`, :mod:`treewright.scale` and :mod:`treewright.errors`.
+
+Estimators follow scikit-learn, and take tables with text and gaps as they are:
+
 >>> from treewright import CARTClassifier
 >>> model = CARTClassifier(max_depth=2).fit([[1.0], [2.0], [3.0]], ["a", "a", "b"])
 >>> model.predict([[2.9]])
@@ -15,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from treewright import datasets, errors, explain, pruning, rules
+    from treewright import datasets, errors, explain, pruning, rules, scale
     from treewright.ensembles.adaboost import AdaBoostClassifier
     from treewright.ensembles.adaboost_r2 import AdaBoostRegressor
     from treewright.ensembles.bagging import BaggingClassifier, BaggingRegressor
@@ -141,6 +156,7 @@ __all__ = [
     "report",
     "rules",
     "save",
+    "scale",
     "select_features",
     "to_sklearn",
     "tune",
@@ -215,7 +231,7 @@ _HOMES = {
     "select_features": "treewright.evaluation.selection.selector",
     "tune": "treewright.evaluation._tune",
 }
-_ROOMS = {"datasets", "errors", "explain", "pruning", "rules"}
+_ROOMS = {"datasets", "errors", "explain", "pruning", "rules", "scale"}
 
 
 def __getattr__(name: str) -> Any:
@@ -241,4 +257,4 @@ def _version() -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

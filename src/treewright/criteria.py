@@ -63,6 +63,14 @@ class Criterion:
         The power of the target's unit that it is measured in.
     in_forests
         Whether the core grows whole forests by it.
+
+    Examples
+    --------
+    >>> from treewright.criteria import CRITERIA
+    >>> CRITERIA["entropy"].task, CRITERIA["entropy"].summary
+    ('classification', '−Σ p log2 p, in bits.')
+    >>> CRITERIA["poisson"].task
+    'regression'
     """
 
     name: str
@@ -167,7 +175,21 @@ def _look_up(criterion: str) -> Criterion:
 
 
 def row_of(criterion: Any) -> Criterion:
-    """The row of a name; nothing is known of any other name or of the user's own function."""
+    """What is known of a criterion; an empty row for other names and for the user's own function.
+
+    Parameters
+    ----------
+    criterion
+        A name, or a function of the user's own.
+
+    Examples
+    --------
+    >>> from treewright.criteria import row_of
+    >>> row_of("gini").summary
+    '1 − Σ p².'
+    >>> row_of("a name of your own").summary
+    ''
+    """
     return CRITERIA.get(criterion, _UNKNOWN) if isinstance(criterion, str) else _UNKNOWN
 
 
@@ -183,6 +205,7 @@ def impurity(node: ArrayLike, criterion: str = "gini") -> float:
 
     Examples
     --------
+    >>> from treewright.criteria import impurity
     >>> round(impurity([1, 5]), 3)
     0.278
     >>> round(impurity([1, 5], "entropy"), 2)
@@ -204,8 +227,16 @@ def _size(node: ArrayLike, row: Criterion) -> float:
 def gain(children: Sequence[ArrayLike], criterion: str = "gini") -> float:
     """By how much a split into ``children`` lowers the impurity of their union.
 
+    Parameters
+    ----------
+    children
+        Class counts of each branch, or its target values.
+    criterion
+        A name in :data:`CRITERIA`.
+
     Examples
     --------
+    >>> from treewright.criteria import gain
     >>> round(gain([[5, 3], [1, 3]]), 4)
     0.0625
     """
@@ -218,11 +249,35 @@ def gain(children: Sequence[ArrayLike], criterion: str = "gini") -> float:
 
 
 def split_information(sizes: ArrayLike) -> float:
-    """Entropy in bits of the branch sizes (Quinlan 1986)."""
+    """Entropy in bits of the branch sizes (Quinlan 1986).
+
+    Parameters
+    ----------
+    sizes
+        Rows in each branch, or their weight.
+
+    Examples
+    --------
+    >>> from treewright.criteria import split_information
+    >>> round(split_information([4, 5, 5]), 3)
+    1.577
+    """
     return impurity(sizes, "entropy")
 
 
 def gain_ratio(children: Sequence[ArrayLike]) -> float:
-    """Information gain over split information; 0 where the split information is 0."""
+    """Information gain over split information; 0 where the split information is 0.
+
+    Parameters
+    ----------
+    children
+        Class counts of each branch.
+
+    Examples
+    --------
+    >>> from treewright.criteria import gain_ratio
+    >>> round(gain_ratio([[0, 4], [2, 3], [3, 2]]), 3)  # outlook of play tennis
+    0.156
+    """
     information = split_information([float(np.sum(child)) for child in children])
     return gain(children, "entropy") / information if information > 0 else 0.0

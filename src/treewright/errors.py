@@ -55,6 +55,7 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
     Examples
     --------
+    >>> from treewright.errors import suggest
     >>> suggest("max_dept", ["max_depth", "criterion"])
     " Did you mean 'max_depth'?"
     """
@@ -69,72 +70,297 @@ def suggest(name: str, names: Sequence[str]) -> str:
 
 
 class TreewrightError(Exception):
-    """Base of all errors that treewright raises on purpose."""
+    """Base of all errors that treewright raises on purpose.
+
+    Examples
+    --------
+    >>> from treewright.errors import TreewrightError
+    >>> from treewright import CARTClassifier
+    >>> try:
+    ...     CARTClassifier(criterion="giny").fit([[1.0], [2.0]], ["a", "b"])
+    ... except TreewrightError as error:
+    ...     print(error)
+    criterion must be "entropy", "error" or "gini", got 'giny'.
+    """
 
 
 class ParameterError(TreewrightError, ValueError):
-    """An argument breaks its rule."""
+    """An argument breaks its rule.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier
+    >>> CARTClassifier(max_depth=-3).fit([[1.0], [2.0]], ["a", "b"])
+    Traceback (most recent call last):
+        ...
+    treewright.errors.ParameterError: max_depth must be an int in the range [1, inf) or
+    None, got -3.
+    """
 
 
 class DataError(TreewrightError, ValueError):
-    """The data cannot be used as they came."""
+    """The data cannot be used as they came.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier
+    >>> CARTClassifier().fit([[1.0], [2.0]], ["a", None])
+    Traceback (most recent call last):
+        ...
+    treewright.errors.DataError: y must have no gaps, but 1 of 2 values are missing (NaN);
+    drop those rows.
+    """
 
 
 class SchemaError(DataError):
-    """The columns do not match those that the model was trained on."""
+    """The columns do not match those that the model was trained on.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier
+    >>> X = {"size": [1.0, 2.0], "colour": ["red", "blue"]}
+    >>> model = CARTClassifier().fit(X, ["a", "b"])
+    >>> model.predict({"size": [1.5]})
+    Traceback (most recent call last):
+        ...
+    treewright.errors.SchemaError: X must have the columns of training, but lacks 'colour';
+    add it, filled with gaps if unknown.
+    """
 
 
 class CellTypeError(DataError, TypeError):
-    """A cell holds an object, such as a list, that is no number, text, boolean or date."""
+    """A cell holds an object, such as a list, that is no number, text, boolean or date.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier
+    >>> CARTClassifier().fit({"sizes": [[1.0, 2.0], [3.0]]}, ["a", "b"])
+    Traceback (most recent call last):
+        ...
+    treewright.errors.CellTypeError: Column 'sizes' must hold numbers, text, booleans,
+    categories or dates, but holds list<item: double>; convert or drop it.
+    """
 
 
 class ModelFileError(TreewrightError, ValueError):
-    """A model file is damaged, foreign or too new."""
+    """A model file is damaged, foreign or too new.
+
+    Examples
+    --------
+    >>> from treewright.errors import ModelFileError
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import treewright
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "model.tw")
+    ...     _ = path.write_bytes(b"no model at all")
+    ...     try:
+    ...         treewright.load(path)
+    ...     except ModelFileError as error:
+    ...         print(str(error).replace(str(path), "model.tw"))
+    The model file 'model.tw' cannot be loaded: it is not a treewright model file; load
+    takes what treewright.save wrote.
+    """
 
 
 class SpaceError(TreewrightError, OSError):
-    """A disk is full, or a memory limit is below what must be kept."""
+    """A disk is full, or a memory limit is below what must be kept.
+
+    Examples
+    --------
+    >>> from treewright import SPRINTClassifier
+    >>> from treewright.datasets import make_agrawal
+    >>> data = make_agrawal(1000, random_state=0)
+    >>> model = SPRINTClassifier(memory_limit=1000)
+    >>> model.fit(data.data, data.target)
+    Traceback (most recent call last):
+        ...
+    treewright.errors.SpaceError: SPRINT needs 0.5 MB for its buffers, but memory_limit is
+    0.00 MB; raise it, or take fewer threads with n_jobs.
+    """
 
 
 class TreewrightWarning(UserWarning):
-    """Base of all warnings of treewright."""
+    """Base of all warnings of treewright.
+
+    Examples
+    --------
+    >>> from treewright.errors import TreewrightWarning
+    >>> import warnings
+    >>> from treewright import CARTClassifier
+    >>> model = CARTClassifier().fit({"size": [1.0, 2.0]}, ["a", "b"])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", TreewrightWarning)
+    ...     answers = model.predict({"size": [1.5], "colour": ["red"]})
+    """
 
 
 class ColumnNamesWarning(TreewrightWarning):
-    """Only one of training and prediction had column names, so columns went by position."""
+    """Only one of training and prediction had column names, so columns went by position.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import CARTClassifier
+    >>> model = CARTClassifier().fit({"size": [1.0, 2.0]}, ["a", "b"])
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     answers = model.predict([[1.5]])
+    >>> print(said[0].message)
+    The columns of X have no names, but CARTClassifier was fitted with some, so they are
+    matched by position; pass the same kind of table to both to silence this.
+    """
 
 
 class ExtraColumnsWarning(TreewrightWarning):
-    """Columns unknown to the model were ignored; drop them to silence this."""
+    """Columns unknown to the model were ignored; drop them to silence this.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import CARTClassifier
+    >>> model = CARTClassifier().fit({"size": [1.0, 2.0]}, ["a", "b"])
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     answers = model.predict({"size": [1.5], "colour": ["red"]})
+    >>> print(said[0].message)
+    Ignored column 'colour', which training did not have; drop from X to silence this.
+    """
 
 
 class FewTreesWarning(TreewrightWarning):
-    """A variance that so few trees cannot tell from noise was taken for 0; grow more of them."""
+    """A variance that so few trees cannot tell from noise was taken for 0; grow more of them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn.datasets import load_diabetes
+    >>> from treewright import RandomForestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomForestRegressor(20, random_state=0).fit(X, y)
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     limits = model.predict_interval(X, method="jackknife")
+    >>> said[0].category.__name__
+    'FewTreesWarning'
+    """
 
 
 class OptimalityWarning(TreewrightWarning):
-    """The time was over before a tree was proven to be the best; give the search more of it."""
+    """The time was over before a tree was proven to be the best; give the search more of it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import OptimalTreeClassifier, datasets
+    >>> credit = datasets.load_german_credit()
+    >>> model = OptimalTreeClassifier(max_depth=4, time_limit=0.01)
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = model.fit(credit.data, credit.target)
+    >>> said[0].category.__name__, model.optimality_gap_ > 0
+    ('OptimalityWarning', True)
+    """
 
 
 class OutOfBagWarning(TreewrightWarning):
-    """Rows without an out-of-bag answer; more members leave each row out some time."""
+    """Rows without an out-of-bag answer; more members leave each row out some time.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import RandomForestClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = RandomForestClassifier(2, oob_score=True, random_state=0)
+    ...     model = model.fit(iris.data, iris.target)
+    >>> said[0].category.__name__
+    'OutOfBagWarning'
+    """
 
 
 class PrecisionWarning(TreewrightWarning):
-    """Integers beyond 2**53, of which neighbours become equal; subtract an offset."""
+    """Integers beyond 2**53, of which neighbours become equal; subtract an offset.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import CARTClassifier
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = CARTClassifier().fit({"id": [2**60, 2**60 + 1]}, ["a", "b"])
+    >>> print(said[0].message)
+    Column 'id' holds integers up to 1152921504606846977, and beyond 2**53 numbers that lie
+    close become equal; subtract an offset, or name the column in categorical_features if
+    its numbers are labels.
+    """
 
 
 class SuspectColumnWarning(TreewrightWarning):
-    """A column is probably not what its type says: numbers with a stray word, or identifiers."""
+    """A column is probably not what its type says: numbers with a stray word, or identifiers.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import CARTClassifier
+    >>> ages = [str(age) for age in range(20, 60)] + ["unknown"]
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = CARTClassifier().fit({"age": ages}, ["a"] * 20 + ["b"] * 21)
+    >>> print(said[0].message)
+    Column 'age' is text, and each of its 41 values a category, though 97.5% of them read as
+    numbers, all but 'unknown' (1); turn it into numbers with gaps (such as
+    pandas.to_numeric(..., errors="coerce"); --gaps on the command line), or name it in
+    categorical_features (--categorical) to keep it as it is.
+    """
 
 
 class UnseenCategoriesWarning(TreewrightWarning):
-    """Many rows have categories that training did not have, and count as gaps there."""
+    """Many rows have categories that training did not have, and count as gaps there.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import CARTClassifier
+    >>> model = CARTClassifier().fit({"colour": ["red", "blue"] * 10}, ["a", "b"] * 10)
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     answers = model.predict({"colour": ["green"] * 20})
+    >>> print(said[0].message)
+    Column 'colour' has categories that training did not have in 20 of 20 rows, which count
+    as gaps: 'green'; write them as in training.
+    """
 
 
 class WeakMemberWarning(TreewrightWarning):
-    """Boosting ended with its first member, which is no better than chance; take a stronger one."""
+    """Boosting ended with its first member, which is no better than chance; take a stronger one.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import AdaBoostClassifier
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = AdaBoostClassifier(algorithm="m1").fit([[0.0]] * 4, ["a", "b", "c", "d"])
+    >>> said[0].category.__name__, len(model)
+    ('WeakMemberWarning', 1)
+    """
 
 
 class ConversionWarning(TreewrightWarning):
-    """A column was turned into another kind; convert it yourself to silence this."""
+    """A column was turned into another kind; convert it yourself to silence this.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from datetime import date
+    >>> from treewright import CARTClassifier
+    >>> X = {"day": [date(2026, 1, 1), date(2026, 5, 1)]}
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = CARTClassifier().fit(X, ["a", "b"])
+    >>> print(said[0].message)
+    Dates and times become continuous features, in days (since 1970-01-01): column 'day';
+    turn them into numbers or text yourself to silence this.
+    """

@@ -81,8 +81,8 @@ def encode(
     owner
         Who expects the features, for the message about a wrong number of them.
     later
-        Leave it to ``has_gaps`` of the table to look for gaps and infinities of a plain float
-        array; for those who meet them anyway. Only with a schema.
+        Look for gaps and infinities of a plain float array when ``has_gaps`` of the table is first
+        read, for callers that would find them anyway. Only with a schema.
 
     Returns
     -------
@@ -91,6 +91,7 @@ def encode(
 
     Examples
     --------
+    >>> from treewright.data.encode import encode
     >>> table = encode({"size": [1.5, None], "colour": ["red", "blue"]})
     >>> table.schema.features[1].categories
     ('blue', 'red')

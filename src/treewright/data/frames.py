@@ -93,7 +93,20 @@ def empty_error(frame: Frame, what: str) -> DataError:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a data frame, an Arrow table or a dict of columns."""
+    """Whether X is a data frame, an Arrow table or a dict of columns.
+
+    Parameters
+    ----------
+    X
+        What ``fit`` takes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from treewright.data import is_frame
+    >>> is_frame(pd.DataFrame({"size": [1.5]})), is_frame([[1.5]])
+    (True, False)
+    """
     if isinstance(X, np.ndarray | list | tuple):
         return False
     return isinstance(X, Mapping) or _narwhals_frame(X) is not None
@@ -103,6 +116,24 @@ def feature_names(X: Any) -> NDArray[np.object_] | None:
     """Column names as scikit-learn keeps them in ``feature_names_in_``.
 
     None when X has no names, or only such as are not strings.
+
+    Parameters
+    ----------
+    X
+        What ``fit`` takes.
+
+    Returns
+    -------
+    ndarray or None
+        The names as text.
+
+    Examples
+    --------
+    >>> from treewright.data import feature_names
+    >>> feature_names({"colour": ["red"], "size": [1.5]})
+    array(['colour', 'size'], dtype=object)
+    >>> feature_names([["red", 1.5]]) is None
+    True
     """
     if isinstance(X, np.ndarray | list | tuple):
         return None

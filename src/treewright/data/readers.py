@@ -68,6 +68,7 @@ def read_table(
 
     Examples
     --------
+    >>> from treewright.data import read_table
     >>> from pathlib import Path
     >>> _ = Path("weather.csv").write_text("day;humid\\n2024-01-05;?\\n2024-01-06;true\\n")
     >>> read_table("weather.csv").column("humid").to_pylist()

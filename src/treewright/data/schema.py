@@ -22,9 +22,28 @@ KINDS: tuple[Kind, ...] = ("continuous", "ordinal", "nominal")
 class Feature:
     """One predictor column.
 
-    ``categories`` holds Python values (str, int, float, bool) for ordinal and nominal
-    features, in code order, and is empty for continuous ones. ``time`` is "" unless the numbers of
-    a continuous feature are moments (:mod:`treewright.data.moments`); ``zone`` is their time zone.
+    Parameters
+    ----------
+    name
+        Its name.
+    kind
+        "continuous", "ordinal" or "nominal".
+    categories
+        Python values (str, int, float, bool) of an ordinal or nominal feature, in code order; empty
+        for a continuous one.
+    time
+        "" unless the numbers of a continuous feature are moments
+        (:mod:`treewright.data.moments`).
+    zone
+        Their time zone.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> schema = CARTClassifier().fit(tennis.data, tennis.target).tree_.schema
+    >>> schema.features[0].kind, schema.features[0].categories
+    ('nominal', ('Overcast', 'Rain', 'Sunny'))
     """
 
     name: str
@@ -43,9 +62,27 @@ class Feature:
 class Target:
     """What is predicted: classes, or one or several numbers.
 
-    ``class_factor`` turns a node's class weights into probabilities under the priors:
-    ``p ∝ value * class_factor``; empty means all ones. ``outputs`` are the names of several
-    outputs, if they came with any.
+    Parameters
+    ----------
+    name
+        Its name.
+    classes
+        The classes in code order; empty for numbers.
+    n_outputs
+        How many numbers are predicted together.
+    class_factor
+        Turns a node's class weights into probabilities under the priors:
+        ``p ∝ value * class_factor``; empty means all ones.
+    outputs
+        Names of several outputs, if they came with any.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> target = CARTClassifier().fit(tennis.data, tennis.target).tree_.schema.target
+    >>> target.name, target.classes, target.is_classification
+    ('y', ('No', 'Yes'), True)
     """
 
     name: str
@@ -62,7 +99,29 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The features in column order; ``named`` says whether names came with the data."""
+    """Features and target: what a table has, and what a model was fitted to.
+
+    Parameters
+    ----------
+    features
+        The columns, in their order.
+    named
+        Whether names came with the data; if not, they are x0, x1, …
+    target
+        What is predicted; None for a table without one.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> schema = CARTClassifier().fit(iris.data, iris.target).tree_.schema
+    >>> schema.names
+    ('Sepal.Length', 'Sepal.Width', 'Petal.Length', 'Petal.Width')
+    >>> schema.index("Petal.Width")
+    3
+    >>> schema.target.classes
+    ('setosa', 'versicolor', 'virginica')
+    """
 
     features: tuple[Feature, ...]
     named: bool = True
@@ -77,5 +136,11 @@ class Schema:
         return tuple(feature.name for feature in self.features)
 
     def index(self, name: str) -> int:
-        """Position of the feature called ``name``."""
+        """Position of the feature called ``name``.
+
+        Parameters
+        ----------
+        name
+            Name of a feature.
+        """
         return self.names.index(name)

@@ -22,7 +22,7 @@ __all__ = ["Table"]
 
 
 class Table:
-    """Columns that follow a schema; see :func:`treewright.data.encode` for making one.
+    """Columns that follow a schema; see :func:`treewright.data.encode.encode` for making one.
 
     Parameters
     ----------
@@ -31,12 +31,25 @@ class Table:
     n_rows
         Number of rows.
     has_gaps
-        Per column, whether it holds a gap; or what looks for them, and refuses infinities, when
-        somebody asks.
+        Per column, whether it holds a gap; or a function that looks for them and refuses
+        infinities, called when they are first asked for.
     columns
         One array per feature; may be left out when ``block`` is given.
     block
         The 2-d float array of which the columns are views, when there is one.
+
+    Examples
+    --------
+    >>> from treewright.data.encode import encode
+    >>> table = encode({"colour": ["red", "blue", None], "size": [1.5, 2.0, 3.0]})
+    >>> table.schema.features[0].categories, table.columns[0].tolist()
+    (('blue', 'red'), [1, 0, -1])
+    >>> table.n_rows, table.has_gaps
+    (3, array([ True, False]))
+    >>> table.take([2, 0]).columns[1].tolist()
+    [3.0, 1.5]
+    >>> table.select([1]).schema.names
+    ('size',)
     """
 
     __slots__ = ("_columns", "_gaps", "block", "n_rows", "schema")
@@ -97,7 +110,13 @@ class Table:
         return Table(self.schema, n_rows, _still(self.has_gaps, columns), columns)
 
     def select(self, features: NDArray[Any]) -> Table:
-        """The table of the ``features`` at these positions, in this order, none twice."""
+        """The table of the ``features`` at these positions, in this order, none twice.
+
+        Parameters
+        ----------
+        features
+            Positions of the features.
+        """
         schema = Schema(tuple(self.schema.features[k] for k in features), self.schema.named)
         columns = tuple(self.columns[k] for k in features)
         return Table(schema, self.n_rows, self.has_gaps[features], columns)

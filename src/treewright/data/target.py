@@ -42,8 +42,14 @@ def class_codes(
     classes
         Classes known already; a label outside of them is an error. None to learn them.
 
+    Returns
+    -------
+    codes, classes
+        One code per row, and the classes as an array.
+
     Examples
     --------
+    >>> from treewright.data import class_codes
     >>> codes, classes = class_codes(["no", "yes", "no"])
     >>> codes.tolist(), classes.tolist()
     ([0, 1, 0], ['no', 'yes'])
@@ -109,8 +115,14 @@ def class_order(y: Any) -> tuple[Any, ...] | None:
 def numeric_target(y: Any) -> NDArray[np.float64]:
     """y as finite float64, of shape ``(n,)`` or ``(n, n_outputs)``.
 
+    Parameters
+    ----------
+    y
+        What ``fit`` takes: a column or a table of several outputs.
+
     Examples
     --------
+    >>> from treewright.data import numeric_target
     >>> numeric_target([1, 2.5])
     array([1. , 2.5])
     """

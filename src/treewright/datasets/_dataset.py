@@ -40,6 +40,19 @@ class Dataset:
     schema_hints
         What the columns cannot say of themselves, as keyword arguments of an estimator:
         ``CARTClassifier(**dataset.schema_hints)``.
+
+    Examples
+    --------
+    >>> from treewright import datasets
+    >>> cheat = datasets.load_cheat()
+    >>> cheat
+    Dataset('cheat': 10 rows, 3 features, target 'Cheat')
+    >>> cheat.feature_names
+    ['Refund', 'MaritalStatus', 'TaxableIncome']
+    >>> cheat.target[:3].tolist()
+    ['No', 'No', 'No']
+    >>> cheat.frame.shape
+    (10, 4)
     """
 
     name: str

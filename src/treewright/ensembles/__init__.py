@@ -1,6 +1,7 @@
 """Ensembles: many models that decide together.
 
-``bagging``, ``random_forest`` and ``extra_trees`` hold the estimators. What they share: how rows
-are drawn (``_draws``), how members are grown (``_members``) and asked (``_bodies``), the fit
-(``_ensemble``), and what the rows left out tell (``_oob``, ``_insights``).
+``bagging``, ``random_forest``, ``extra_trees``, ``adaboost``, ``boosting``, ``voting`` and
+``stacking`` hold the estimators; users import them from :mod:`treewright`. What forests share: the
+fit (``_ensemble``), how rows are drawn and members grown and asked (``members``), and what the rows
+left out tell (``insights``).
 """

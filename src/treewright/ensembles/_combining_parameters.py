@@ -72,7 +72,7 @@ STACKING: dict[str, Parameter] = {
     "holdout": Parameter(
         [Interval(Real, 0.0, 1.0, closed="neither")],
         "float",
-        'Share of the rows in part B (only with ``method="blending"``).',
+        'Share of the rows that train the blender, part B (only with ``method="blending"``).',
     ),
     "cv": Parameter(
         ["cv_object"],

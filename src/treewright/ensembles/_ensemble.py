@@ -288,6 +288,14 @@ class Ensemble(Indexed, Paged, Estimator):
         -------
         leaves : ndarray of shape (n_samples, n_estimators)
             Node ids in each tree.
+
+        Examples
+        --------
+        >>> from treewright import RandomForestClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> forest = RandomForestClassifier(10, random_state=0).fit(iris.data, iris.target)
+        >>> forest.apply(iris.data).shape
+        (150, 10)
         """
         trees = self._trees("apply")
         return trees.forest.apply(self._rows(X), threads(self.n_jobs))
@@ -305,6 +313,15 @@ class Ensemble(Indexed, Paged, Estimator):
             Nonzero where the row visits the node.
         offset : ndarray of shape (n_estimators + 1,)
             Columns ``offset[k]`` to ``offset[k + 1]`` belong to tree ``k``.
+
+        Examples
+        --------
+        >>> from treewright import RandomForestClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> forest = RandomForestClassifier(10, random_state=0).fit(iris.data, iris.target)
+        >>> visited, offsets = forest.decision_path(iris.data)
+        >>> visited.shape == (150, offsets[-1])
+        True
         """
         from treewright.tree.predict import forest_path
 
@@ -358,6 +375,15 @@ class Ensemble(Indexed, Paged, Estimator):
         -------
         path : OobErrorPath
             With ``frame()``, ``plot()`` and ``str()``.
+
+        Examples
+        --------
+        >>> from treewright import RandomForestClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> forest = RandomForestClassifier(20, random_state=0).fit(iris.data, iris.target)
+        >>> path = forest.oob_error_path(iris.data, iris.target)
+        >>> len(path.errors)
+        20
         """
         training = self._same_training(X, y, sample_weight)
         check_left_out(self._draws, "oob_error_path")
@@ -381,6 +407,21 @@ class Ensemble(Indexed, Paged, Estimator):
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from treewright import RandomForestClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> forest = RandomForestClassifier(20, random_state=0).fit(iris.data, iris.target)
+        >>> print(forest.summary())
+        RandomForestClassifier of 'y'
+        Size: 20 trees, 8.35 leaves on average, depth at most 7
+        <BLANKLINE>
+             feature share of the decrease of impurity
+        Petal.Length                            0.5888
+         Petal.Width                            0.3404
+        Sepal.Length                            0.0473
+         Sepal.Width                            0.0235
         """
         self._fitted()
         target = None if self._schema is None else self._schema.target

@@ -65,10 +65,10 @@ BAGGING: dict[str, Parameter] = {
     "method": Parameter(
         [*options("bagging", "pasting", "subspaces", "patches"), None],
         '{"bagging", "pasting", "subspaces", "patches"}',
-        'The same by name: "bagging" draws rows with replacement, "pasting" without (63.2 % of '
-        'them), "subspaces" draws half of the features (Ho), "patches" rows and features (Louppe '
-        "and Geurts); ``max_samples`` and ``max_features`` change the shares. None leaves it to "
-        "the switches.",
+        'What is drawn, by name: "bagging" draws rows with replacement, "pasting" without (63.2 % '
+        'of them), "subspaces" draws half of the features (Ho), "patches" rows and features '
+        "(Louppe and Geurts); ``max_samples`` and ``max_features`` change the shares. None leaves "
+        "it to the switches above.",
     ),
     "class_weight": Parameter(
         PARAMETERS["class_weight"].constraints,

@@ -233,6 +233,17 @@ class AdaBoostClassifier(ClassTarget, Theory):
         -------
         lesson : Lesson
             Who was wrong in each round, the weight of each member and of the rows; print it.
+
+        Examples
+        --------
+        >>> from treewright import AdaBoostClassifier, datasets
+        >>> tennis = datasets.load_play_tennis()
+        >>> model = AdaBoostClassifier(n_estimators=2).fit(tennis.data, tennis.target)
+        >>> lesson = model.lesson(tennis.data, tennis.target)
+        >>> print(lesson[0].heading)
+        Round 1
+        >>> print(lesson[0].text[0])
+        All 14 rows weigh 1/14 = 0.0714.
         """
         return boosting_lesson(self, X, y, sample_weight)
 
@@ -321,6 +332,15 @@ class AdaBoostClassifier(ClassTarget, Theory):
         Yields
         ------
         y : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from treewright import AdaBoostClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = AdaBoostClassifier(n_estimators=10).fit(rings.data, rings.target)
+        >>> right = [int((said == rings.target).sum()) for said in model.staged_predict(rings.data)]
+        >>> right[0] < right[-1]
+        True
         """
         for scores in self._staged_scores(self._rows(X)):
             yield self.classes_[np.argmax(scores, axis=1)]
@@ -335,6 +355,15 @@ class AdaBoostClassifier(ClassTarget, Theory):
         Yields
         ------
         probability : ndarray of shape (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> from treewright import AdaBoostClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = AdaBoostClassifier(n_estimators=10).fit(rings.data, rings.target)
+        >>> stages = list(model.staged_predict_proba(rings.data))
+        >>> len(stages), stages[-1].shape
+        (10, (400, 2))
         """
         for k, scores in enumerate(self._staged_scores(self._rows(X))):
             yield self._probability(scores, k + 1)
@@ -349,6 +378,15 @@ class AdaBoostClassifier(ClassTarget, Theory):
         Yields
         ------
         scores : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+
+        Examples
+        --------
+        >>> from treewright import AdaBoostClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = AdaBoostClassifier(n_estimators=10).fit(rings.data, rings.target)
+        >>> stages = list(model.staged_decision_function(rings.data))
+        >>> len(stages), stages[-1].shape
+        (10, (400,))
         """
         for k, scores in enumerate(self._staged_scores(self._rows(X))):
             yield self._flat(self._decision(scores, k + 1))
@@ -364,6 +402,15 @@ class AdaBoostClassifier(ClassTarget, Theory):
         Yields
         ------
         score : float
+
+        Examples
+        --------
+        >>> from treewright import AdaBoostClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = AdaBoostClassifier(n_estimators=10).fit(rings.data, rings.target)
+        >>> scores = list(model.staged_score(rings.data, rings.target))
+        >>> scores[0] < scores[-1] == model.score(rings.data, rings.target)
+        True
         """
         for predicted in self.staged_predict(X):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))

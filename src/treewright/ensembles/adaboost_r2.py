@@ -182,6 +182,15 @@ class AdaBoostRegressor(NumberTarget, AdaBoostEstimator):
         Yields
         ------
         y : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from treewright import AdaBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = AdaBoostRegressor(n_estimators=3, random_state=0).fit(X, y)
+        >>> [said.shape for said in model.staged_predict(X)]
+        [(442,), (442,), (442,)]
         """
         each = self._each(X)
         for k in range(1, len(self) + 1):
@@ -198,6 +207,16 @@ class AdaBoostRegressor(NumberTarget, AdaBoostEstimator):
         Yields
         ------
         score : float
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from treewright import AdaBoostRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = AdaBoostRegressor(n_estimators=10, random_state=0).fit(X, y)
+        >>> scores = list(model.staged_score(X, y))
+        >>> len(scores), scores[-1] == model.score(X, y)
+        (10, True)
         """
         for predicted in self.staged_predict(X):
             yield float(r2_score(y, predicted, sample_weight=sample_weight))

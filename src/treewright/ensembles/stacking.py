@@ -169,6 +169,15 @@ class _Stacking(Committee):
         -------
         answers : ndarray of shape (n_samples, n_columns)
             With ``passthrough`` the columns of ``X`` follow, in the same kind of container.
+
+        Examples
+        --------
+        >>> from treewright import C45Classifier, CARTClassifier, StackingClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> members = [("c45", C45Classifier()), ("cart", CARTClassifier(max_depth=2))]
+        >>> model = StackingClassifier(members).fit(iris.data, iris.target)
+        >>> model.transform(iris.data).shape
+        (150, 6)
         """
         said = self._said(self._readable(X))
         return self._meta(said, as_rows(X)) if self.passthrough else np.hstack(said)

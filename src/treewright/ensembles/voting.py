@@ -259,6 +259,16 @@ class VotingClassifier(_Voting, SklearnVotingClassifier):  # type: ignore[misc]
         answers : ndarray
             Of shape (n_samples, n_members) for a hard vote; for a soft one (n_samples, n_members *
             n_classes), or (n_members, n_samples, n_classes) without ``flatten_transform``.
+
+        Examples
+        --------
+        >>> from treewright import C45Classifier, CARTClassifier, VotingClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> members = [("c45", C45Classifier()), ("cart", CARTClassifier(max_depth=2))]
+        >>> model = VotingClassifier(members, voting="hard").fit(iris.data, iris.target)
+        >>> model.transform(iris.data)[:2]
+        array([['setosa', 'setosa'],
+               ['setosa', 'setosa']], dtype=object)
         """
         rows = self._readable(X)
         if self.voting == "hard":
@@ -372,6 +382,16 @@ class VotingRegressor(_Voting, SklearnVotingRegressor):  # type: ignore[misc]
         Returns
         -------
         answers : ndarray of shape (n_samples, n_members)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from treewright import CARTRegressor, MARSRegressor, VotingRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> members = [("cart", CARTRegressor(max_depth=3)), ("mars", MARSRegressor())]
+        >>> model = VotingRegressor(members).fit(X, y)
+        >>> model.transform(X).shape
+        (442, 2)
         """
         rows = self._readable(X)
         return np.hstack([answer(model, rows, "predict", None) for model in self.estimators_])

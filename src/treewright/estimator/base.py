@@ -252,6 +252,14 @@ class TreeEstimator(Paged, Estimator):
         -------
         leaves : ndarray of shape (n_samples,)
             Node ids in ``tree_``.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> model.apply(iris.data)[::50].tolist()
+        [1, 3, 4]
         """
         return apply(self._fitted(), self._table(X), threads(self.n_jobs))
 
@@ -266,6 +274,15 @@ class TreeEstimator(Paged, Estimator):
         -------
         path : sparse matrix of shape (n_samples, n_nodes)
             Nonzero where the row visits the node.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> model.decision_path(iris.data)[[0, 149]].toarray().astype(int)
+        array([[1, 1, 0, 0, 0],
+               [1, 0, 1, 0, 1]])
         """
         return decision_path(self._fitted(), self._table(X))
 
@@ -285,6 +302,28 @@ class TreeEstimator(Paged, Estimator):
         rules : RuleSet
             Predicts as the tree does, except for rows with a gap that surrogates or fractional
             descent would decide; see :meth:`treewright.rules.RuleSet.from_tree`.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).rule_set()
+        >>> print(rules)
+        Rule 1:
+            Petal.Length < 2.45
+            -> class setosa  [98.1%]
+        <BLANKLINE>
+        Rule 2:
+            Petal.Length >= 2.45
+            Petal.Width < 1.75
+            -> class versicolor  [89.3%]
+        <BLANKLINE>
+        Rule 3:
+            Petal.Length >= 2.45
+            Petal.Width >= 1.75
+            -> class virginica  [95.8%]
+        <BLANKLINE>
+        Default class: setosa
         """
         return self._whole_tree("rule_set").rule_set()
 
@@ -308,6 +347,14 @@ class TreeEstimator(Paged, Estimator):
         Returns
         -------
         importances : ndarray of shape (n_features,)
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> model.importances().round(3)
+        array([0.   , 0.   , 0.562, 0.438])
         """
         return self._fitted().feature_importances(normalize=normalize, surrogates=surrogates)
 
@@ -326,6 +373,19 @@ class TreeEstimator(Paged, Estimator):
         trace : Trace
             With ``frame()``, ``str()`` and a notebook display; the chosen split first, then
             its competitors, with the surrogates beside them.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> print(model.trace(2, iris.data, iris.target))
+        Node 2: 100 rows, impurity 0.5
+                    feature                test      gain known
+        chosen  Petal.Width  Petal.Width < 1.75  0.389694   100
+               Petal.Length Petal.Length < 4.75  0.373535   100
+               Sepal.Length Sepal.Length < 6.15  0.106869   100
+                Sepal.Width  Sepal.Width < 2.45 0.0355556   100
         """
         from treewright.explain._trace import trace
 
@@ -343,6 +403,18 @@ class TreeEstimator(Paged, Estimator):
         -------
         lesson : Lesson
             Every node with its rows, its candidates and why one of them won; print it.
+
+        Examples
+        --------
+        >>> from treewright import ID3Classifier, datasets
+        >>> tennis = datasets.load_play_tennis()
+        >>> model = ID3Classifier().fit(tennis.data, tennis.target)
+        >>> print(model.lesson(tennis.data, tennis.target)[1])
+        Node 1: Outlook = Overcast
+        --------------------------
+        4 rows: 4 Yes.
+        Entropy: − 4/4 log₂ 4/4 = 0.000 bits.
+        A leaf: all rows are of one class. It says Yes.
         """
         from treewright.explain._teach import tree_lesson
 

@@ -76,6 +76,20 @@ class CostComplexity:
 
         Cross-validated errors are in it where ``ccp_alpha`` or ``cp`` is ``"cv"``; the method
         ``cp_table`` adds them to any tree.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> tennis = datasets.load_play_tennis()
+        >>> print(CARTClassifier().fit(tennis.data, tennis.target).cp_table_)
+        Root node error: 0.35714
+        <BLANKLINE>
+        n= 14
+        <BLANKLINE>
+           CP nsplit rel error
+        1 0.3      0       1.0
+        2 0.1      2       0.4
+        3 0.0      6       0.0
         """
         tree = self._fitted()
         return complexity_table(self, tree) if self._cp_table is None else self._cp_table
@@ -91,6 +105,14 @@ class CostComplexity:
         Returns
         -------
         table : CpTable
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> table = CARTClassifier(cv=5, random_state=0).cp_table(iris.data, iris.target)
+        >>> table.best("1se").n_splits
+        2
         """
         self._validate()
         training = self._encode(X, y, sample_weight)
@@ -111,6 +133,16 @@ class CostComplexity:
         path : CostComplexityPath
             ``ccp_alphas`` and ``impurities``, the risk (see ``pruning_risk``) of the leaves of
             each subtree, as scikit-learn names them; with ``frame()`` and ``plot()``.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> path = CARTClassifier().cost_complexity_pruning_path(iris.data, iris.target)
+        >>> path.ccp_alphas.round(4).tolist()
+        [0.0, 0.0033, 0.0067, 0.0133, 0.2933, 0.3333]
+        >>> path.n_leaves.tolist()
+        [9, 7, 4, 3, 2, 1]
         """
         from treewright.pruning import cost_complexity_path
 
@@ -130,6 +162,13 @@ class CostComplexity:
         Returns
         -------
         ax : matplotlib axes
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier().fit(iris.data, iris.target)
+        >>> axes = model.plot_pruning()
         """
         return plot_sizes(self.cp_table_, self.pruning_risk, ax)
 
@@ -147,6 +186,15 @@ class CostComplexity:
         Returns
         -------
         curve : SizeCurve
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = CARTClassifier().fit(rings.data.slice(0, 200), rings.target[:200])
+        >>> curve = model.size_curve(rings.data.slice(200), rings.target[200:])
+        >>> bool(curve.best_size < model.get_n_leaves())
+        True
         """
         values = self._known_target(y)
         weight, rows = read_weights(sample_weight, len(values))

@@ -44,6 +44,20 @@ class Explained:
         explanation : ShapValues
             With ``values``, ``base_values``, ``frame()``, ``plot()``; also shap's ``Explanation``
             where that package is installed. See :func:`treewright.explain.shap_values`.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> found = model.shap_values(iris.data)
+        >>> print(found)
+        Shapley values of 4 features for 150 rows
+        feature      mean |value| setosa versicolor virginica
+        Petal.Length       0.8889 0.4444     0.2675     0.177
+        Petal.Width        0.5794      0     0.2897    0.2897
+        Sepal.Length            0      0          0         0
+        Sepal.Width             0      0          0         0
         """
         from treewright.explain import shap_values
 

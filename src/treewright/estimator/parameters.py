@@ -317,6 +317,7 @@ VERBOSE = Parameter(
 )
 
 ATTRIBUTES: dict[str, tuple[str, str]] = {
+    "estimator_": ("estimator", "What every member is; not fitted itself."),
     "estimators_": ("sequence of estimators", "The members, made into estimators when looked at."),
     "estimators_samples_": ("list of ndarray", "Rows of each member."),
     "estimators_features_": ("list of ndarray", "Features of each member."),
@@ -459,4 +460,6 @@ def _document(name: str, row: Parameter, default: Any) -> str:
 
 
 def _indented(text: str) -> str:
-    return textwrap.fill(text, 92, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(
+        text, 92, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
+    )

@@ -18,7 +18,8 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
 
     Where rows are drawn, a row of weight two has twice the chance of another, but a fit to it is
     not the fit to two rows, draw by draw; scikit-learn excuses its own forests from the same two
-    checks. A few settings of bagging, ID3 and CTree cannot let the heaviest class win on noise.
+    checks. With some settings of bagging, ID3 and CTree a class of overwhelming ``class_weight`` is
+    not always predicted on noise, which another check expects.
 
     Parameters
     ----------

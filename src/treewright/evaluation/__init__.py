@@ -1,5 +1,8 @@
 """Judging models: honest figures, each with its interval, and plain words where one misleads.
 
+Users import the functions from :mod:`treewright`: ``evaluate``, ``cross_validate``, ``compare``,
+``tune``, ``select_features`` and others.
+
     model, rows ──► Predictions ──► Evaluation        _folds.py makes Predictions out of fold
 
 ``Predictions`` is all that passes between those who run models (``evaluate``, the fold engine)

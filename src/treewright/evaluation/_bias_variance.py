@@ -46,6 +46,21 @@ class BiasVariance:
         and ``variance_biased`` (where it is wrong, as far as it takes from the error).
     rounds, n_train, n_test
         Training sets, their rows, and test rows.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, bias_variance, datasets
+    >>> rings = datasets.two_rings(300, random_state=0)
+    >>> models = {"stump": CARTClassifier(max_depth=1), "tree": CARTClassifier()}
+    >>> found = bias_variance(models, rings.data, rings.target, rounds=20, random_state=0)
+    >>> found.loss, found.rounds
+    ('0/1', 20)
+    >>> stump, tree = found["bias"]
+    >>> bool(stump > tree)
+    True
+    >>> found.frame().columns.tolist()
+    ['model', 'error', 'noise', 'bias', 'variance', 'variance_unbiased', 'variance_biased']
+    >>> axes = found.plot()
     """
 
     models: tuple[str, ...]
@@ -68,7 +83,13 @@ class BiasVariance:
         return as_frame(self._columns())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the parts of each model's error on top of each other."""
+        """Draw the parts of each model's error on top of each other.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax

@@ -22,7 +22,30 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a comparison is judged."""
+    """How a comparison is judged.
+
+    Parameters
+    ----------
+    test, correction
+        Of differences, and for the number of pairs.
+    metric
+        The figure that was asked for; None for the usual one.
+    confidence
+        Of intervals; 1 minus the level of the tests.
+    rope
+        Differences no larger than this count as none (``test="bayes"``).
+    costs, positive
+        As they were given.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, compare, datasets
+    >>> iris = datasets.load_iris()
+    >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+    >>> settings = compare(models, iris.data, iris.target, random_state=0).settings
+    >>> settings.test, settings.metric, settings.confidence
+    ('corrected_t', None, 0.95)
+    """
 
     test: str
     correction: Correction
@@ -50,6 +73,15 @@ class Pair:
         The p-value corrected for the number of pairs.
     posterior
         With ``test="bayes"``: how probable it is that the first is worse, equal or better.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, compare, datasets
+    >>> iris = datasets.load_iris()
+    >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+    >>> pair = compare(models, iris.data, iris.target, random_state=0).pair("stump", "tree")
+    >>> pair.first, bool(pair.low > 0), bool(pair.p_adjusted < 0.05)
+    ('tree', True, True)
     """
 
     first: str
@@ -94,6 +126,17 @@ class Comparison:
     >>> result = compare(models, iris.data, iris.target, folds=5, repeats=1, random_state=0)
     >>> result.names, result.differs(result.pairs[0])
     (('tree', 'stump'), True)
+    >>> result.frame().columns.tolist()
+    ['model', 'accuracy', 'low', 'high', 'std', 'fit_seconds']
+    >>> result.pair_frame().columns.tolist()
+    ['first', 'second', 'difference', 'low', 'high', 'p_value', 'p_adjusted', 'differs']
+    >>> result.fold_frame().shape
+    (5, 3)
+    >>> print(result.sentence)
+    By accuracy on these 150 rows and at the 5 % level, tree is better than stump (by 26.7
+    points, interval 22.3 to 31.1); this is about training on some 120 rows like these, not
+    about other data.
+    >>> axes = result.plot("differences")
     """
 
     names: tuple[str, ...]
@@ -117,7 +160,13 @@ class Comparison:
         return np.asarray(np.mean([one.mean(axis=1) for one in self.scores], axis=0))
 
     def differs(self, pair: Pair) -> bool:
-        """Whether a pair may be called different."""
+        """Whether a pair may be called different.
+
+        Parameters
+        ----------
+        pair
+            One of ``pairs``.
+        """
         if pair.posterior is not None:
             return pair.posterior.better > self.settings.confidence
         if self.ranking is not None and self.ranking.f_p_value >= self.alpha:
@@ -125,7 +174,22 @@ class Comparison:
         return pair.p_adjusted < self.alpha
 
     def pair(self, a: str, b: str) -> Pair:
-        """The pair of two models, whichever is the better."""
+        """The pair of two models, whichever is the better.
+
+        Parameters
+        ----------
+        a, b
+            Names of the models, in any order.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, compare, datasets
+        >>> iris = datasets.load_iris()
+        >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+        >>> result = compare(models, iris.data, iris.target, folds=5, repeats=1, random_state=0)
+        >>> result.pair("stump", "tree").first
+        'tree'
+        """
         for pair in self.pairs:
             if {pair.first, pair.second} == {a, b}:
                 return pair
@@ -144,6 +208,15 @@ class Comparison:
         Returns
         -------
         Comparison
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, compare, datasets
+        >>> iris = datasets.load_iris()
+        >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+        >>> result = compare(models, iris.data, iris.target, folds=5, repeats=1, random_state=0)
+        >>> result.metric, result.by("log_loss").metric
+        ('accuracy', 'log_loss')
         """
         from treewright.evaluation._compare import judge
 
@@ -228,7 +301,17 @@ class Comparison:
         return as_frame(columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON takes them."""
+        """Plain values, as JSON takes them.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, compare, datasets
+        >>> iris = datasets.load_iris()
+        >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+        >>> result = compare(models, iris.data, iris.target, folds=5, repeats=1, random_state=0)
+        >>> list(result.to_dict())
+        ['metric', 'test', 'correction', 'confidence', 'models', 'pairs', 'sentence']
+        """
         from treewright.evaluation._comparison_words import as_dict
 
         return as_dict(self)
@@ -258,10 +341,10 @@ class Comparison:
 
         Parameters
         ----------
-        kind : {"critical_difference", "scores", "differences"}
-            Models on an axis of mean ranks (several data sets) or mean scores (one), with bars that
-            join those that are not shown to differ; scores of all folds; or the difference of every
-            pair with its interval.
+        kind : {"critical_difference", "scores", "differences"}, default="critical_difference"
+            "critical_difference" puts the models on an axis of mean ranks (several data sets) or
+            mean scores (one), with bars that join those that are not shown to differ; "scores"
+            draws the scores of all folds, "differences" that of every pair with its interval.
         ax : matplotlib axes, default=None
             Where to draw; None makes a new figure.
 

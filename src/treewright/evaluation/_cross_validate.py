@@ -65,11 +65,13 @@ def cross_validate(
         Encoded once where the model is ours.
     y : array-like of shape (n_samples,)
         The truth.
-    method : {"k-fold", "repeated", "holdout", "loo", "bootstrap", ".632", ".632+", "oob"}
-        Folds; folds made several times; a part held out once or more; every row (or group)
-        alone; bootstrap samples judged on the rows they left out; that, corrected for training
-        on fewer rows by the training error, in a fixed mixture or in one that knows how much the
-        model overfits; or the out-of-bag answers of an ensemble, which take one fit.
+    method : str, default="k-fold"
+        "k-fold" holds out each of ``folds`` parts once, "repeated" does so several times, with new
+        parts; "holdout" holds out one part, ``repeats`` times; "loo" every row (or group) alone.
+        "bootstrap" draws samples and judges on the rows they left out; ".632" and ".632+" correct
+        that for training on fewer rows by the training error, in a fixed mixture or in one that
+        knows how much the model overfits. "oob" takes the out-of-bag answers of an ensemble, for
+        which one fit is enough.
     folds : int, splitter or pairs of row numbers, default=10
         For "k-fold" and "repeated".
     repeats : int, default=None

@@ -38,6 +38,25 @@ class ErrorCurve:
         The figure, such as "error".
     mean, std
         By kind of rows: mean over the folds and standard deviation between them (0 for one fit).
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, complexity_curve, datasets
+    >>> rings = datasets.two_rings(400, random_state=0)
+    >>> curve = complexity_curve(
+    ...     CARTClassifier(), rings.data, rings.target, "max_depth", [1, 3, 5], random_state=0
+    ... )
+    >>> curve.best
+    5
+    >>> curve.frame().columns.tolist()
+    ['max_depth', 'training', 'training_std', 'validation', 'validation_std', 'test']
+    >>> print(curve)
+    error by max_depth
+    max_depth training training_std validation validation_std test
+            1   0.3567     0.009592     0.4200        0.01826 0.35
+            3   0.1983     0.008640     0.2833        0.04249 0.26
+            5   0.1300     0.012977     0.2167        0.06562 0.24
+    >>> axes = curve.plot()
     """
 
     name: str
@@ -69,7 +88,13 @@ class ErrorCurve:
         return as_frame(columns)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curves; new matplotlib axes if ``ax`` is None."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax

@@ -64,6 +64,12 @@ class Evaluation:
     (0.8, 3910.0)
     >>> print("{:.3f} to {:.3f}".format(*result.interval("accuracy")))
     0.763 to 0.833
+    >>> result.frame().columns.tolist()
+    ['figure', 'value', 'low', 'high', 'interval']
+    >>> result.class_frame().columns.tolist()
+    ['class', 'precision', 'precision_low', 'precision_high', 'recall', 'recall_low',
+    'recall_high', 'specificity', 'f1', 'rows']
+    >>> display = result.plot("confusion")
     """
 
     confusion: NDArray[np.float64] | None
@@ -214,23 +220,72 @@ class Evaluation:
         return as_frame(_tables.class_columns(self))
 
     def fold_frame(self) -> Any:
-        """One row per fold: sizes, seconds and figures; only after cross-validation."""
+        """One row per fold: sizes, seconds and figures; only after cross-validation.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, cross_validate, datasets
+        >>> iris = datasets.load_iris()
+        >>> result = cross_validate(CARTClassifier(), iris.data, iris.target, folds=3)
+        >>> result.fold_frame().columns.tolist()[:6]
+        ['fold', 'repeat', 'training_rows', 'test_rows', 'fit_seconds', 'predict_seconds']
+        """
         return as_frame(_tables.fold_columns(self))
 
     def prediction_frame(self) -> Any:
-        """One row per prediction: row, fold, truth, prediction and probabilities."""
+        """One row per prediction: row, fold, truth, prediction and probabilities.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets, evaluate
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> evaluate(model, iris.data, iris.target).prediction_frame().shape
+        (150, 6)
+        """
         return as_frame(_tables.prediction_columns(self))
 
     def gain_frame(self) -> Any:
-        """Share of the positives found, and lift, when rows are called in order of their score."""
+        """Share of the positives found, and lift, when rows are called in order of their score.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets, evaluate
+        >>> titanic = datasets.load_titanic()
+        >>> model = CARTClassifier(max_depth=3).fit(titanic.data, titanic.target)
+        >>> evaluate(model, titanic.data, titanic.target).gain_frame().head(3).round(2)
+           score  share_called  gain  lift
+        0   1.00          0.02  0.04  2.61
+        1   0.95          0.21  0.51  2.49
+        2   0.59          0.34  0.71  2.12
+        """
         return as_frame(_tables.gain_columns(self))
 
     def calibration_frame(self) -> Any:
-        """Mean probability and share of the positives in bins of equally many rows."""
+        """Mean probability and share of the positives in bins of equally many rows.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets, evaluate
+        >>> titanic = datasets.load_titanic()
+        >>> model = CARTClassifier(max_depth=3).fit(titanic.data, titanic.target)
+        >>> result = evaluate(model, titanic.data, titanic.target)
+        >>> result.calibration_frame().columns.tolist()
+        ['rows', 'probability', 'share', 'low', 'high']
+        """
         return as_frame(_tables.calibration_columns(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain values, fit for JSON."""
+        """All of it in plain values, fit for JSON.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets, evaluate
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> evaluate(model, iris.data, iris.target).to_dict()["confusion"]
+        [[50.0, 0.0, 0.0], [0.0, 49.0, 1.0], [0.0, 5.0, 45.0]]
+        """
         return _tables.as_dict(self)
 
     # -- display ----------------------------------------------------------------------------
@@ -281,7 +336,22 @@ class Evaluation:
         return _tables.as_html(self)
 
     def with_positive(self, positive: Any) -> Evaluation:
-        """The same predictions with another positive class."""
+        """The same predictions with another positive class.
+
+        Parameters
+        ----------
+        positive
+            The class to find.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets, evaluate
+        >>> credit = datasets.load_german_credit()
+        >>> model = CARTClassifier(max_depth=4).fit(credit.data, credit.target)
+        >>> result = evaluate(model, credit.data, credit.target, positive="good")
+        >>> result.recall > result.with_positive("bad").recall
+        True
+        """
         positive_code(positive, self.classes)
         return replace(self, positive=positive)
 

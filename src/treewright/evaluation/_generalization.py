@@ -21,8 +21,34 @@ Estimate = Literal["optimistic", "pessimistic", "validation"]
 class GeneralizationError:
     """An estimate of a tree's error rate; ``float()`` gives it.
 
-    ``low`` and ``high`` are Wilson's limits on validation rows, None for the estimates that are
-    made of training rows.
+    Parameters
+    ----------
+    error
+        The estimated error rate.
+    method
+        How it was estimated.
+    errors
+        Weight of the rows that the tree gets wrong.
+    leaves
+        Leaves of the tree.
+    n
+        Weight of all rows.
+    low, high
+        Wilson's limits on validation rows; None for estimates made of training rows.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets, generalization_error
+    >>> iris = datasets.load_iris()
+    >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+    >>> found = generalization_error(model)
+    >>> print(found)
+         method error errors leaves rows
+    pessimistic  0.05      6      3  150
+    >>> found.errors, found.leaves, found.n
+    (6.0, 3, 150.0)
+    >>> found.frame().columns.tolist()
+    ['method', 'error', 'errors', 'leaves', 'rows']
     """
 
     error: float
@@ -81,7 +107,8 @@ def generalization_error(
     tree : fitted estimator with a tree, or Tree
         Of this library or scikit-learn.
     method : {"optimistic", "pessimistic", "validation"}, default="pessimistic"
-        The training error itself; with a penalty for every leaf; or the error on ``X``.
+        "optimistic" is the training error, "pessimistic" adds a penalty for every leaf,
+        "validation" is the error on ``X``.
     X, y
         Rows that did not train the tree; only for "validation".
     penalty : float, default=0.5

@@ -20,7 +20,23 @@ Proportion = Literal["wilson", "wald", "clopper-pearson"]
 
 
 class Interval(NamedTuple):
-    """Limits of a figure, and who made them."""
+    """Limits of a figure, and who made them.
+
+    Parameters
+    ----------
+    low, high
+        The limits.
+    method
+        How they were found, such as "wilson".
+
+    Examples
+    --------
+    >>> from treewright import Evaluation
+    >>> result = Evaluation.from_confusion([[40, 10], [5, 45]])
+    >>> interval = result.intervals["accuracy"]
+    >>> interval.method, round(interval.low, 3), round(interval.high, 3)
+    ('wilson', 0.767, 0.907)
+    """
 
     low: float
     high: float
@@ -40,8 +56,8 @@ def accuracy_interval(
     n : float
         Rows in all.
     method : {"wilson", "wald", "clopper-pearson"}, default="wilson"
-        Wilson's score interval; the normal approximation of the textbooks; or the exact one,
-        which never covers less than it says and is the widest.
+        "wilson" is Wilson's score interval, "wald" the normal approximation of the textbooks,
+        "clopper-pearson" the exact one, which never covers less than it says and is the widest.
     confidence : float, default=0.95
         Share of samples whose interval holds the true accuracy.
 

@@ -46,6 +46,19 @@ class PruningCurve:
         None where no folds were asked for.
     unit
         What the losses are: the error rate, a cost, the squared error.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets, pruning_curve
+    >>> rings = datasets.two_rings(300, random_state=0)
+    >>> curve = pruning_curve(CARTClassifier(), rings.data, rings.target, cv=None)
+    >>> curve.n_leaves[:3].tolist(), curve.unit
+    ([1, 3, 4], 'error')
+    >>> curve.best_size in curve.n_leaves
+    True
+    >>> curve.frame().shape
+    (9, 4)
+    >>> axes = curve.plot()
     """
 
     alphas: Floats

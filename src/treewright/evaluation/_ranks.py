@@ -37,6 +37,16 @@ class Friedman:
         Mean ranks further apart than this differ (Nemenyi).
     pair_p_values
         Nemenyi's p-value of each pair, a symmetric matrix.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, compare, datasets
+    >>> rings = [datasets.two_rings(100, random_state=seed) for seed in range(3)]
+    >>> data = {f"rings {i}": (ring.data, ring.target) for i, ring in enumerate(rings)}
+    >>> models = {f"depth {depth}": CARTClassifier(max_depth=depth) for depth in (1, 2, 4)}
+    >>> result = compare(models, data, test="friedman", folds=3, random_state=0)
+    >>> len(result.ranking.ranks), result.ranking.pair_p_values.shape
+    (3, (3, 3))
     """
 
     ranks: Floats

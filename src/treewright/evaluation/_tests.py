@@ -316,7 +316,25 @@ def wilcoxon(differences: ArrayLike, confidence: float = 0.95) -> Difference:
 
 @dataclass(frozen=True)
 class Posterior:
-    """How probable it is that the first model is worse, practically equal, or better."""
+    """How probable it is that the first model is worse, practically equal, or better.
+
+    Parameters
+    ----------
+    worse, equal, better
+        Three probabilities, which add up to 1.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, compare, datasets
+    >>> iris = datasets.load_iris()
+    >>> models = {"tree": CARTClassifier(), "stump": CARTClassifier(max_depth=1)}
+    >>> result = compare(models, iris.data, iris.target, test="bayes", random_state=0)
+    >>> posterior = result.pairs[0].posterior
+    >>> bool(posterior.better > 0.95)
+    True
+    >>> round(posterior.worse + posterior.equal + posterior.better, 6)
+    1.0
+    """
 
     worse: float
     equal: float

@@ -27,7 +27,41 @@ Floats = NDArray[np.float64]
 class ThresholdChoice:
     """A threshold, and what every other one would have given.
 
-    Rows whose probability of ``positive`` is at least ``threshold`` are called positive.
+    Parameters
+    ----------
+    threshold
+        Rows whose probability of ``positive`` is at least this are called positive.
+    by
+        What it was chosen by.
+    positive
+        The class to find.
+    thresholds
+        Every threshold that gives other answers.
+    figures
+        By name, a value for each of them.
+    best
+        Place of the chosen one among them.
+    model
+        The model.
+    warnings
+        Sentences about what misleads in these figures.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, choose_threshold, datasets
+    >>> credit = datasets.load_german_credit()
+    >>> train, rest = credit.data.slice(0, 600), credit.data.slice(600)
+    >>> model = CARTClassifier(max_depth=4).fit(train, credit.target[:600])
+    >>> choice = choose_threshold(model, rest, credit.target[600:], by=0.9, positive="bad")
+    >>> print(choice)
+    Call 'bad' from a probability of 0.02454 on (recall of at least 0.9).
+    threshold recall specificity precision     f1     youden
+      0.02454 0.9919     0.00722    0.3073 0.4692 -0.0009099
+    >>> choice.apply().predict(rest)[:3]
+    array(['bad', 'bad', 'bad'], dtype=object)
+    >>> axes = choice.plot()
+    >>> len(choice.frame()) == len(choice.thresholds)
+    True
     """
 
     threshold: float
@@ -40,7 +74,7 @@ class ThresholdChoice:
     warnings: tuple[str, ...] = ()
 
     def frame(self) -> Any:
-        """One row per threshold: what it finds, how often it is right, and its cost."""
+        """One row per threshold: what it finds, how often it is right, its mean cost if known."""
         return as_frame({"threshold": self.thresholds, **self.figures})
 
     def __float__(self) -> float:
@@ -61,7 +95,13 @@ class ThresholdChoice:
         return fixed
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw recall, precision and what was asked for against the threshold."""
+        """Draw recall, precision and what was asked for against the threshold.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax
@@ -122,8 +162,8 @@ def choose_threshold(
     y : array-like of shape (n_samples,)
         Their classes.
     by : {"cost", "f1", "youden"} or float, default="f1"
-        Least cost; largest F1; largest sum of recall and specificity; or a recall to reach: the
-        highest threshold that reaches it.
+        "cost" is the least cost, "f1" the largest F1, "youden" the largest sum of recall and
+        specificity; a number is a recall, and the highest threshold that reaches it is taken.
     costs : array-like of shape (2, 2) or dict of dicts, default=None
         ``costs[i][j]`` of calling a row of class i class j; needed for "cost".
     positive : object, default=None

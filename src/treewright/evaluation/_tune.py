@@ -81,9 +81,9 @@ def tune(
     y : array-like of shape (n_samples,)
         The target.
     search : {"grid", "random", "greedy", "halving"}, default="grid"
-        All combinations; ``n_candidates`` drawn ones; one parameter after the other, each at its
-        best while the others stay; or all on few rows and the best third on three times as many,
-        up to all rows.
+        "grid" tries all combinations, "random" draws ``n_candidates`` of them, "greedy" goes from
+        parameter to parameter and keeps the best value of each while the others stay, "halving"
+        tries all on few rows and the best third on three times as many, up to all rows.
     nested : bool, default=True
         Whether to repeat the search in outer folds, for a figure that had no part in the choice.
     simplest_within : "1se", float or None, default=None

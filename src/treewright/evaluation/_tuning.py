@@ -25,7 +25,26 @@ MOST_SHOWN = 20
 
 @dataclass(frozen=True)
 class Outer:
-    """What was chosen in one outer fold, its score there, and on the rows held out."""
+    """What was chosen in one outer fold, its score there, and on the rows held out.
+
+    Parameters
+    ----------
+    parameters
+        What the fold chose.
+    inner_score
+        Its score on the folds that chose it.
+    score
+        Its score on the rows held out.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets, tune
+    >>> iris = datasets.load_iris()
+    >>> grid = {"max_depth": [1, 2]}
+    >>> result = tune(CARTClassifier(), grid, iris.data, iris.target, random_state=0)
+    >>> [outer.parameters for outer in result.outer][:2]
+    [{'max_depth': 2}, {'max_depth': 2}]
+    """
 
     parameters: dict[str, Any]
     inner_score: float
@@ -40,13 +59,15 @@ class Tuning:
     ----------
     model
         The chosen candidate, fitted to all rows.
-    metric, search, simplest_within, confidence
+    metric, search
         What was asked for.
     searched
         All candidates and the choice, on all rows.
     outer, outer_splits
         What was chosen in every outer fold and how good it was on the rows held out; empty
         without nesting.
+    confidence, simplest_within
+        What was asked for.
     n_rows
         Number of rows.
 
@@ -58,6 +79,14 @@ class Tuning:
     >>> result = tune(CARTClassifier(), grid, iris.data, iris.target, random_state=0)
     >>> result.best_params, round(result.naive, 3), round(result.nested, 3)
     ({'max_depth': 3}, 0.933, 0.927)
+    >>> result.frame().columns.tolist()
+    ['max_depth', 'accuracy', 'standard_error', 'chosen']
+    >>> result.outer_frame().shape
+    (5, 4)
+    >>> list(result.to_dict())
+    ['metric', 'search', 'best_params', 'naive', 'nested', 'low', 'high', 'confidence',
+    'candidates', 'sentence']
+    >>> axes = result.plot()
     """
 
     model: Any

@@ -61,7 +61,8 @@ _ROWS: dict[str, Parameter] = {
     "method": Parameter(
         options("threshold", "weights", "metacost"),
         '{"threshold", "weights", "metacost"}',
-        "Decide by least expected cost; weigh the training rows; or relabel them.",
+        'How costs act: "threshold" decides by least expected cost, "weights" weighs the training '
+        'rows, "metacost" relabels them.',
     ),
     "n_estimators": Parameter(
         [Interval(Integral, 1, None, closed="left")],
@@ -71,7 +72,7 @@ _ROWS: dict[str, Parameter] = {
     "max_samples": Parameter(
         [Interval(RealNotInt, 0.0, 1.0, closed="right")],
         "float",
-        'Rows drawn for each of them, as a share (only with ``method="metacost"``).',
+        'Rows drawn for each model of the bag, as a share (only with ``method="metacost"``).',
     ),
     "out_of_bag": Parameter(
         ["boolean"],

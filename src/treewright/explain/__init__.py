@@ -1,6 +1,8 @@
 """Why a model answers as it does.
 
-Names are imported when they are first used.
+``shap_values``, ``importances`` and ``partial_dependence`` tell of features, ``nearest_change`` of
+one row, ``leaf_rules``, ``representative_tree`` and ``surrogate_tree`` give something smaller to
+read, ``teach`` tells how a tree was grown. Names are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -73,4 +75,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -60,6 +60,22 @@ class Change:
         What the model says of the row, and after the change.
     is_nearest
         Whether no nearer change exists (of those that a model of trees can notice).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from treewright import CARTClassifier
+    >>> from treewright.explain import nearest_change
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = CARTClassifier(max_depth=2).fit(X, y)
+    >>> change = nearest_change(model, X.iloc[[60]], X)
+    >>> print(change)
+    The nearest change from 1 to 0
+    feature           from   to  size
+    petal length (cm)  3.5 2.45 0.597
+    >>> axes = change.plot()
+    >>> change.frame().shape
+    (1, 4)
     """
 
     features: tuple[str, ...]
@@ -147,7 +163,7 @@ def nearest_change(
     wanted : class, or pair of numbers, default=None
         The class to get, None for any other one; for numbers the range to get into (a bound may be
         None).
-    fixed : sequence of names or positions
+    fixed : sequence of names or positions, default=()
         Features that must stay.
 
     Returns

@@ -41,6 +41,18 @@ class Cuts:
         Mean impurity of the two sides, by weight.
     gain
         By how much that is less than the impurity of the rows whose value is known.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+    >>> cuts = model.trace(0, iris.data, iris.target).cuts("Petal.Length")
+    >>> cuts.cut[cuts.best], int(cuts.n_below[cuts.best]), int(cuts.n_above[cuts.best])
+    (2.45, 50, 100)
+    >>> cuts.frame().shape
+    (42, 5)
+    >>> axes = cuts.plot()
     """
 
     feature: str

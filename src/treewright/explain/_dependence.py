@@ -48,6 +48,24 @@ class Dependence:
         Whether each feature has categories.
     what
         What the outputs are, for labels: "probability of", or nothing.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> from treewright.explain import partial_dependence
+    >>> titanic = datasets.load_titanic()
+    >>> model = CARTClassifier(max_depth=3).fit(titanic.data, titanic.target)
+    >>> found = partial_dependence(model, titanic.data, "Sex")
+    >>> found.grid[0], found.average.shape
+    (('female', 'male'), (2, 2))
+    >>> print(found)
+    Partial dependence on Sex
+    Sex         0      1
+    female 0.2838 0.7162
+    male   0.7988 0.2012
+    >>> axes = found.plot()
+    >>> found.frame().shape
+    (2, 3)
     """
 
     features: tuple[str, ...]

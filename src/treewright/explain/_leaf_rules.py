@@ -34,6 +34,30 @@ class LeafRules:
         What they predict.
     wording
         The rules that know how their conditions read.
+
+    Examples
+    --------
+    >>> from treewright import ID3Classifier, datasets
+    >>> from treewright.explain import leaf_rules
+    >>> tennis = datasets.load_play_tennis()
+    >>> rules = leaf_rules(ID3Classifier().fit(tennis.data, tennis.target))
+    >>> len(rules)
+    5
+    >>> print(rules)
+    5 rules for y
+      1. if Outlook = Overcast
+         then Yes  (n 4, support 28.6%, confidence 100.0%, lift 1.56)
+      2. if Outlook = Rain and Wind = Weak
+         then Yes  (n 3, support 21.4%, confidence 100.0%, lift 1.56)
+      3. if Outlook = Sunny and Humidity = High
+         then No  (n 3, support 21.4%, confidence 100.0%, lift 2.80)
+      4. if Outlook = Rain and Wind = Strong
+         then No  (n 2, support 14.3%, confidence 100.0%, lift 2.80)
+      5. if Outlook = Sunny and Humidity = Normal
+         then Yes  (n 2, support 14.3%, confidence 100.0%, lift 1.56)
+    >>> axes = rules.plot()
+    >>> rules.frame().columns.tolist()
+    ['rule', 'outcome', 'n_samples', 'support', 'confidence', 'lift', 'node']
     """
 
     rules: tuple[Rule, ...]
@@ -127,7 +151,7 @@ def leaf_rules(model: Any, *, order: Order = "confidence") -> LeafRules:
     ----------
     model : Tree, or fitted learner of one tree
         The tree.
-    order : {"confidence", "support", "lift", "tree"}
+    order : {"confidence", "support", "lift", "tree"}, default="confidence"
         What rules are ordered by, the largest first; ``"tree"`` keeps the order of the leaves.
         Numbers are ordered by what is predicted where confidence or lift is asked for.
 

@@ -39,6 +39,17 @@ class Branch:
         Weight of each class among them, or their means.
     impurity
         In the measure of the learner.
+
+    Examples
+    --------
+    >>> from treewright import ID3Classifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> model = ID3Classifier().fit(tennis.data, tennis.target)
+    >>> for branch in model.trace(0, tennis.data, tennis.target)[0].branches:
+    ...     print(branch.test, branch.value, round(branch.impurity, 3))
+    Outlook = Overcast (0.0, 4.0) 0.0
+    Outlook = Rain (2.0, 3.0) 0.971
+    Outlook = Sunny (3.0, 2.0) 0.971
     """
 
     test: str

@@ -50,6 +50,11 @@ class ShapValues:
     >>> total = found.values.sum(axis=1) + found.base_values
     >>> bool(abs(total - model.predict_proba(tennis.data)).max() < 1e-12)
     True
+    >>> found.mean_abs().round(2).tolist()
+    [0.41, 0.0, 0.43, 0.0]
+    >>> found.frame("Yes").shape
+    (14, 5)
+    >>> axes = found.plot("bar")
     """
 
     values: Floats
@@ -113,12 +118,26 @@ class ShapValues:
         ----------
         output
             Name or place; None for the only one, or the last of several.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> tennis = datasets.load_play_tennis()
+        >>> found = CARTClassifier().fit(tennis.data, tennis.target).shap_values(tennis.data)
+        >>> found.of("Yes").shape, found.base_of("Yes")[:1].round(3).tolist()
+        ((14, 4), [0.643])
         """
         values: Floats = np.asarray(self.values)
         return values if self.output_names is None else values[..., self._place(output)]
 
     def base_of(self, output: Any = None) -> Floats:
-        """The base values of one output."""
+        """The base values of one output.
+
+        Parameters
+        ----------
+        output
+            Name or place; None for the only one, or the last of several.
+        """
         base: Floats = np.asarray(self.base_values)
         return base if self.output_names is None else base[..., self._place(output)]
 
@@ -159,10 +178,10 @@ class ShapValues:
 
         Parameters
         ----------
-        kind : {"summary", "bar", "waterfall", "dependence"}
-            A point per row and feature; mean absolute values; how the values of one row
-            (``row=``) lead from the base value to the answer; the values of one feature
-            (``feature=``) against the feature.
+        kind : {"summary", "bar", "waterfall", "dependence"}, default="summary"
+            "summary" draws a point per row and feature, "bar" mean absolute values, "waterfall"
+            how the values of one row (``row=``) lead from the base value to the answer,
+            "dependence" the values of one feature (``feature=``) against the feature.
         output
             Name or place of an output; None for the only one, or the last of several.
         ax

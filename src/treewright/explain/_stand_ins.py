@@ -38,6 +38,22 @@ class RepresentativeTree:
         Mean squared distance of every tree's answers to those of the forest.
     fidelity
         Share of rows for which the tree says the class that the forest says; R² for numbers.
+    is_classifier
+        Which of the two it is.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from treewright import RandomForestClassifier
+    >>> from treewright.explain import representative_tree
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> found = representative_tree(forest, X)
+    >>> found.frame().shape
+    (20, 2)
+    >>> bool(found.distance[found.number] == found.distance.min())
+    True
+    >>> axes = found.plot()
     """
 
     number: int
@@ -146,6 +162,24 @@ class SurrogateTree:
         over folds), and the standard error over the folds.
     is_classifier
         Whether fidelity is a share of equal classes, or R².
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from treewright import RandomForestClassifier
+    >>> from treewright.explain import surrogate_tree
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> found = surrogate_tree(forest, X, max_depth=3)
+    >>> found.depth
+    array([1, 2, 3])
+    >>> bool(found.fidelity[-1] > 0.9)
+    True
+    >>> found.tree.n_leaves
+    5
+    >>> axes = found.plot()
+    >>> found.frame().columns.tolist()
+    ['depth', 'n_leaves', 'fidelity', 'fidelity_std']
     """
 
     estimator: Any

@@ -34,7 +34,29 @@ TEST_WIDTH = 40
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a lesson: a heading, paragraphs, and the candidates where there were any."""
+    """One step of a lesson: a heading, paragraphs, and the candidates where there were any.
+
+    Parameters
+    ----------
+    heading
+        Its heading.
+    text
+        Paragraphs.
+    trace
+        The candidates at a node, where there were any.
+
+    Examples
+    --------
+    >>> from treewright import ID3Classifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> lesson = ID3Classifier().fit(tennis.data, tennis.target).lesson(tennis.data, tennis.target)
+    >>> print(lesson[1])
+    Node 1: Outlook = Overcast
+    --------------------------
+    4 rows: 4 Yes.
+    Entropy: − 4/4 log₂ 4/4 = 0.000 bits.
+    A leaf: all rows are of one class. It says Yes.
+    """
 
     heading: str
     text: tuple[str, ...]
@@ -62,6 +84,11 @@ class Lesson(Sequence[Step]):
     >>> lesson = ID3Classifier().fit(tennis.data, tennis.target).lesson(tennis.data, tennis.target)
     >>> print(lesson[0].text[0])
     14 rows: 5 No, 9 Yes.
+    >>> len(lesson)
+    8
+    >>> lesson.frame().columns.tolist()
+    ['heading', 'text']
+    >>> axes = lesson.plot()
     """
 
     title: str

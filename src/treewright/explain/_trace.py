@@ -62,6 +62,15 @@ class Candidate:
         Adjusted p-value, for learners that choose by a test; otherwise NaN.
     branches
         Where the split sends the rows: counts of the classes, or means.
+
+    Examples
+    --------
+    >>> from treewright import ID3Classifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> model = ID3Classifier().fit(tennis.data, tennis.target)
+    >>> best = model.trace(0, tennis.data, tennis.target).candidates[0]
+    >>> best.feature, round(best.gain, 3), best.is_chosen
+    ('Outlook', 0.247, True)
     """
 
     feature: str
@@ -83,8 +92,25 @@ class Candidate:
 class Surrogate:
     """A split that stands in for the chosen one where its feature is a gap.
 
-    ``agreement`` is the share of rows that it sends the same way, ``adjusted`` how far that
-    goes beyond sending all rows with the majority.
+    Parameters
+    ----------
+    feature
+        Feature that it tests.
+    test
+        What a row satisfies to go with the first branch.
+    agreement
+        Share of rows that it sends the same way.
+    adjusted
+        How far that goes beyond sending all rows with the majority.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> model = CARTClassifier(missing="surrogate", max_depth=2).fit(iris.data, iris.target)
+    >>> first = model.trace(0, iris.data, iris.target).surrogates[0]
+    >>> first.test, first.agreement
+    ('Petal.Width < 0.8', 1.0)
     """
 
     feature: str
@@ -113,6 +139,33 @@ class Trace:
         Why the node was not split; None for a node that was.
     rows, criterion
         What the node was grown from, for :meth:`cuts`.
+
+    Examples
+    --------
+    >>> from treewright import ID3Classifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> trace = ID3Classifier().fit(tennis.data, tennis.target).trace(0, tennis.data, tennis.target)
+    >>> print(trace)
+    Node 0: 14 rows, impurity 0.940286
+               feature               test      gain known
+    chosen     Outlook Outlook = Overcast   0.24675    14
+              Humidity    Humidity = High  0.151836    14
+                  Wind      Wind = Strong  0.048127    14
+           Temperature Temperature = Cool 0.0292226    14
+    >>> trace.counts("Outlook")[["branch", "No", "Yes"]]
+                   branch   No  Yes
+    0  Outlook = Overcast  0.0  4.0
+    1      Outlook = Rain  2.0  3.0
+    2     Outlook = Sunny  3.0  2.0
+    >>> trace.measures()[["feature", "gain_ratio", "is_chosen"]].round(3)
+           feature  gain_ratio  is_chosen
+    0      Outlook       0.156       True
+    1     Humidity       0.152      False
+    2         Wind       0.049      False
+    3  Temperature       0.019      False
+    >>> axes = trace.plot()
+    >>> trace.frame().columns.tolist()
+    ['feature', 'test', 'gain', 'n_known', 'is_chosen', 'surrogate', 'agreement', 'adjusted']
     """
 
     node: int
@@ -163,6 +216,15 @@ class Trace:
         ----------
         feature
             Its name.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target)
+        >>> cuts = model.trace(0, iris.data, iris.target).cuts("Petal.Length")
+        >>> len(cuts.cut), cuts.cut[cuts.best]
+        (42, 2.45)
         """
         if self.rows is None or feature not in self.rows.table.schema.names:
             raise KeyError(feature)

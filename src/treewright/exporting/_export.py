@@ -62,9 +62,12 @@ def export(
     path : str or path, default=None
         File to write; None returns its content.
     format : str, default=None
-        One of ``treewright.exporting.FORMATS``; None takes it from the ending of ``path``.
+        "onnx", "json", "python", "javascript", "pmml", "sql", "excel", "dot", "mermaid" or "c";
+        None takes it from the ending of ``path``.
     **options
-        Of the format: ``dialect`` and ``table`` (sql), ``name`` (c), ``max_depth`` (dot, mermaid).
+        Of the format: ``dialect`` and ``table``, and ``keep``, columns to select as well (sql);
+        ``name`` of the function (c); ``row`` of the sheet that the formulas are for (excel);
+        ``member``, a tree of an ensemble, and ``max_depth`` (dot, mermaid).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Files: the model file, and what other programs read."""
+"""The model file: one file for any model, without pickle."""
 
 from treewright.io._model_file import load, save
 

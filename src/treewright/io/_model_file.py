@@ -61,7 +61,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> import treewright
     >>> from sklearn.datasets import load_iris
     >>> model = treewright.CARTClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
-    >>> treewright.save(model, "iris.treewright")  # doctest: +SKIP
+    >>> treewright.save(model, "iris.treewright")
+    >>> treewright.load("iris.treewright")
+    CARTClassifier(max_depth=2)
     """
     name = _file_name(path)
     if type(model) not in _MODELS and not is_ours(model):
@@ -120,7 +122,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Examples
     --------
     >>> import treewright
-    >>> model = treewright.load("iris.treewright")  # doctest: +SKIP
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = treewright.CARTClassifier(max_depth=2).fit(X, y)
+    >>> treewright.save(model, "iris.treewright")
+    >>> treewright.load("iris.treewright").predict(X[:3])
+    array([0, 0, 0])
     """
     name = _file_name(path)
     try:

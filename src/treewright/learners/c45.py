@@ -101,7 +101,7 @@ _TOLERANCE = {"c45": TIE, "release8": 0.0, "j48": J48_TOLERANCE}
         "str or callable",
         'How the grown tree is cut back: "error_based" by expected errors, as the program does; '
         '"cost_complexity" by its weakest links; '
-        + OTHER_PRUNING
+        + OTHER_PRUNING.replace('"error_based", ', "")
         + "; by a function of yours from Tree to Tree; or not at all.",
     ),
     subtree_raising=Parameter(

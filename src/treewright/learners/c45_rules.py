@@ -190,11 +190,27 @@ class C45Rules(ClassificationMixin, TreeEstimator):
         Returns
         -------
         page : str
+
+        Examples
+        --------
+        >>> from treewright import C45Rules, datasets
+        >>> iris = datasets.load_iris()
+        >>> C45Rules().fit(iris.data, iris.target).to_html()[:15]
+        '<!DOCTYPE html>'
         """
         return self.rule_set().to_html(title=title)
 
     def rule_set(self) -> RuleSet:
-        """The rules, ``rules_``."""
+        """The rules, ``rules_``.
+
+        Examples
+        --------
+        >>> from treewright import C45Rules, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = C45Rules().fit(iris.data, iris.target).rule_set()
+        >>> print(rules[0])
+        Petal.Width <= 0.6 → setosa  (n 50, 0.97)
+        """
         self._fitted()
         return self.rules_
 

@@ -99,7 +99,9 @@ __all__ = ["C50Classifier"]
         "Let values near a cut take both branches. Only for trees.",
     ),
     winnow=Parameter(
-        [bool], "bool", "Leave out features that do not seem to help, by a look at two halves."
+        [bool],
+        "bool",
+        "Leave out features that do not seem to help, judged on two halves of the rows.",
     ),
     precision=Parameter(
         options("double", "single"),
@@ -280,7 +282,16 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         return self
 
     def rule_set(self) -> RuleSet:
-        """The first rule set: ``rules_``, or the first tree as rules."""
+        """The first rule set: ``rules_``, or the first tree as rules.
+
+        Examples
+        --------
+        >>> from treewright import C50Classifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = C50Classifier().fit(iris.data, iris.target).rule_set()
+        >>> len(rules)
+        4
+        """
         tree = self._fitted()
         return self.rules_ if self.rules else tree.rule_set()
 
@@ -338,6 +349,21 @@ class C50Classifier(ClassificationMixin, TreeEstimator):
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from treewright import C50Classifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> said = C50Classifier().fit(iris.data, iris.target).summary()
+        >>> print(said[: said.index("Evaluation")])
+        Decision tree:
+        <BLANKLINE>
+        Petal.Length <= 1.9: setosa (50)
+        Petal.Length > 1.9:
+        :...Petal.Width > 1.7: virginica (46/1)
+            Petal.Width <= 1.7:
+            :...Petal.Length <= 4.9: versicolor (48/1)
+                Petal.Length > 4.9: virginica (6/2)
         """
         tree = self._fitted()
         names = tree.schema.names

@@ -105,6 +105,15 @@ class _ConditionalInferenceTree(CostComplexity, TreeEstimator):
         -------
         tests : NodeTestTable
             As from ``tree_.node_tests(node)``.
+
+        Examples
+        --------
+        >>> from treewright import CTreeClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CTreeClassifier(max_depth=1).fit(iris.data, iris.target)
+        >>> tests = model.trace(0, iris.data, iris.target).frame()
+        >>> tests[tests.is_split].feature.tolist()
+        ['Petal.Length']
         """
         return NodeTestTable.of_tree(self._fitted(), node)
 

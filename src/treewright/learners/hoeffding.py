@@ -288,8 +288,8 @@ class _HoeffdingTree(TreeEstimator):
     algorithm=Parameter(
         options("vfdt", "efdt"),
         '{"vfdt", "efdt"}',
-        'When a test is made: once it beats the second best ("vfdt"), or once it beats none, to be '
-        'looked at again later ("efdt", extremely fast).',
+        'When a test is made: once it beats the second best ("vfdt"), or once it beats no test, to '
+        'be looked at again later ("efdt", extremely fast).',
     ),
     reevaluate_period=Parameter(
         [Interval(Integral, 1, None, closed="left")],
@@ -404,6 +404,15 @@ class HoeffdingTreeClassifier(ClassificationMixin, _HoeffdingTree):
         -------
         y : ndarray of shape (n_samples,)
             What was predicted before the row was learned, for rows of weight above 0.
+
+        Examples
+        --------
+        >>> from treewright import HoeffdingTreeClassifier, datasets
+        >>> data = datasets.make_agrawal(5000, random_state=0)
+        >>> model = HoeffdingTreeClassifier()
+        >>> said = model.predict_then_learn(data.data, data.target)
+        >>> bool((said == data.target).mean() > 0.8)
+        True
         """
         answers = self._continue(X, y, classes, sample_weight, want=True)
         assert answers is not None
@@ -555,6 +564,16 @@ class HoeffdingTreeRegressor(RegressionMixin, _HoeffdingTree):
         -------
         y : ndarray of shape (n_samples,)
             What was predicted before the row was learned, for rows of weight above 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from treewright import HoeffdingTreeRegressor
+        >>> x = np.random.default_rng(0).random((5000, 1))
+        >>> model = HoeffdingTreeRegressor()
+        >>> said = model.predict_then_learn(x, np.where(x[:, 0] < 0.5, 0.0, 10.0))
+        >>> bool(abs(said[-100:] - np.where(x[-100:, 0] < 0.5, 0.0, 10.0)).mean() < 1)
+        True
         """
         answers = self._continue(X, y, sample_weight, want=True)
         assert answers is not None

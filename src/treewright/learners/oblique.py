@@ -64,7 +64,7 @@ _OWN = {
     ),
     "nominal_terms": Parameter(
         [*options("target", "indicators"), None],
-        '{"target", "indicators"} or None',
+        '{"target", "indicators"}',
         "How nominal features enter linear tests: by one number per category in the order of the "
         "target's means at the node, or by an indicator of each category; None tests them alone.",
     ),

@@ -172,6 +172,8 @@ class OptimalTreeClassifier(ClassificationMixin, _OptimalTree):
         The classes.
     n_classes_ : int
         Their number.
+    n_outputs_ : int
+        Number of outputs, which is 1.
     cost_matrix_ : ndarray of shape (n_classes, n_classes) or None
         ``costs`` in the order of ``classes_``.
     feature_importances_ : ndarray of shape (n_features,)

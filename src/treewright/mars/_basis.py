@@ -47,6 +47,22 @@ class Basis:
         Names of all predictors.
     indicators
         Which predictors are 0 or 1 by their making.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright import MARSRegressor
+    >>> x = np.linspace(0, 10, 101)
+    >>> basis = MARSRegressor().fit(x[:, None], np.abs(x - 4)).basis_
+    >>> basis.labels()
+    ['(Intercept)', 'h(x0-4)', 'h(4-x0)']
+    >>> basis.matrix(np.array([[3.0, 6.0]]))
+    array([[1., 0., 1.],
+           [1., 2., 0.]])
+    >>> basis.used()
+    {0}
+    >>> basis.take([0, 1]).labels()
+    ['(Intercept)', 'h(x0-4)']
     """
 
     terms: tuple[Term, ...]
@@ -68,7 +84,13 @@ class Basis:
         return {factor.predictor for term in self.terms for factor in term}
 
     def matrix(self, x: Floats) -> Floats:
-        """Values of the terms, (n_rows, n_terms), at predictors (n_predictors, n_rows)."""
+        """Values of the terms, (n_rows, n_terms), at predictors (n_predictors, n_rows).
+
+        Parameters
+        ----------
+        x
+            Numbers of shape (n_predictors, n_rows).
+        """
         values = np.ones((len(self.terms), x.shape[1]))
         for row, term in zip(values, self.terms, strict=True):
             for factor in term:
@@ -76,7 +98,13 @@ class Basis:
         return values.T
 
     def labels(self, digits: int = 6) -> list[str]:
-        """How each term reads: ``h(age-31)*member=True``."""
+        """How each term reads: ``h(age-31)*member=True``.
+
+        Parameters
+        ----------
+        digits
+            Significant digits of knots.
+        """
         return ["*".join(self._label(f, digits) for f in t) or "(Intercept)" for t in self.terms]
 
     def _label(self, factor: Factor, digits: int) -> str:

@@ -286,7 +286,19 @@ class MARS(Estimator):
         Returns
         -------
         matrix : ndarray of shape (n_samples, n_terms)
-            ``matrix @ coef_`` is the prediction (the log odds of a classifier).
+            ``matrix @ coef_.T`` is the prediction (the log odds of a classifier).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from treewright import MARSRegressor, datasets
+        >>> hitters = datasets.load_hitters()
+        >>> model = MARSRegressor().fit(hitters.data, hitters.target)
+        >>> matrix = model.basis_matrix(hitters.data)
+        >>> matrix.shape, model.coef_.shape
+        ((263, 16), (16,))
+        >>> np.allclose(matrix @ model.coef_.T, model.predict(hitters.data))
+        True
         """
         table = self._table(X)
         return self.basis_.matrix(predictor_matrix(self._predictors, table, self.basis_.used()))
@@ -302,6 +314,15 @@ class MARS(Estimator):
         -------
         summary : Summary
             With ``frame()``, ``plot()``, ``str()`` and a notebook display.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from treewright import MARSRegressor
+        >>> x = np.linspace(0, 10, 101)
+        >>> model = MARSRegressor().fit(x[:, None], np.abs(x - 4))
+        >>> model.summary().terms
+        ['(Intercept)', 'h(x0-4)', 'h(4-x0)']
         """
         from treewright.mars._show import summary
 
@@ -318,6 +339,15 @@ class MARS(Estimator):
         Returns
         -------
         page : str
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from treewright import MARSRegressor
+        >>> x = np.linspace(0, 10, 101)
+        >>> model = MARSRegressor().fit(x[:, None], np.abs(x - 4))
+        >>> model.to_html()[:15]
+        '<!DOCTYPE html>'
         """
         from treewright.reporting._table_page import table_page
 
@@ -334,6 +364,17 @@ class MARS(Estimator):
         anova : Anova
             One row per set of features that meet in terms: the standard deviation of its part
             and what RSS and GCV would be without it.
+
+        Examples
+        --------
+        >>> from treewright import MARSRegressor, datasets
+        >>> hitters = datasets.load_hitters()
+        >>> model = MARSRegressor().fit(hitters.data, hitters.target)
+        >>> model.anova().frame()[["features", "terms"]].head(3)
+          features  terms
+        0     Hits      1
+        1    HmRun      1
+        2      RBI      1
         """
         from treewright.mars._show import anova
 
@@ -348,6 +389,17 @@ class MARS(Estimator):
             ``nsubsets``: subsets of the pruning path, up to the chosen one, that use the
             feature. ``gcv`` and ``rss``: the root of how much these subsets lower GCV and RSS
             against the next smaller one, with the largest at 100.
+
+        Examples
+        --------
+        >>> from treewright import MARSRegressor, datasets
+        >>> hitters = datasets.load_hitters()
+        >>> model = MARSRegressor().fit(hitters.data, hitters.target)
+        >>> model.importance().frame().round(1).head(3)
+          feature  nsubsets    gcv    rss
+        0   Years        14   74.8   77.1
+        1    CRBI        12  100.0  100.0
+        2   CHits        11   54.0   57.2
         """
         from treewright.mars._show import importance
 
@@ -375,6 +427,17 @@ class MARS(Estimator):
         """Source of a Python function ``predict(row)`` that needs nothing but Python.
 
         ``row`` is a dict from feature name to value; None or NaN is a gap.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from treewright import MARSRegressor
+        >>> x = np.linspace(0, 10, 101)
+        >>> model = MARSRegressor().fit(x[:, None], np.abs(x - 4))
+        >>> scope = {}
+        >>> exec(model.to_python(), scope)
+        >>> round(scope["predict"]({"x0": 1.0}), 6)
+        3.0
         """
         from treewright.mars._python import python_source
 
@@ -393,6 +456,13 @@ class MARS(Estimator):
         Returns
         -------
         figure : matplotlib Figure
+
+        Examples
+        --------
+        >>> from treewright import MARSRegressor, datasets
+        >>> hitters = datasets.load_hitters()
+        >>> model = MARSRegressor().fit(hitters.data, hitters.target)
+        >>> figure = model.plot(["Years"])
         """
         from treewright.mars._plot import plot_effects
 

@@ -36,7 +36,24 @@ def gcv(rss: Floats | float, n_terms: Floats | Ints | int, n: float, penalty: fl
 
 @dataclass(frozen=True, eq=False)
 class Subsets:
-    """The best subset of each size: ``terms[k]`` has k + 1 terms, the constant one first."""
+    """The best subset of each size: ``terms[k]`` has k + 1 terms, the constant one first.
+
+    Parameters
+    ----------
+    terms
+        Places of the terms in the basis, for each size.
+    rss, gcv
+        Figures of each subset.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright import MARSRegressor
+    >>> x = np.linspace(0, 10, 101)
+    >>> subsets = MARSRegressor().fit(x[:, None], np.abs(x - 4)).subsets_
+    >>> [len(terms) for terms in subsets.terms]
+    [1, 2, 3]
+    """
 
     terms: tuple[Ints, ...]
     rss: Floats

@@ -71,6 +71,18 @@ class Summary(_Result):
         Figures of the least-squares fit.
     note
         How many terms there were, and why the forward pass ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright import MARSRegressor
+    >>> x = np.linspace(0, 10, 101)
+    >>> summary = MARSRegressor().fit(x[:, None], np.abs(x - 4)).summary()
+    >>> summary.terms
+    ['(Intercept)', 'h(x0-4)', 'h(4-x0)']
+    >>> round(summary.rsq, 6)
+    1.0
+    >>> axes = summary.plot()
     """
 
     terms: list[str]
@@ -119,6 +131,19 @@ class Anova(_Result):
         Standard deviation of their sum on the training rows.
     rss, gcv
         What these figures would be without the terms.
+    full_gcv
+        GCV of the whole model.
+
+    Examples
+    --------
+    >>> from treewright import MARSRegressor, datasets
+    >>> hitters = datasets.load_hitters()
+    >>> anova = MARSRegressor(degree=2).fit(hitters.data, hitters.target).anova()
+    >>> anova.frame().columns.tolist()
+    ['features', 'terms', 'sd', 'RSS without', 'GCV without']
+    >>> anova.features[0]
+    'Hits'
+    >>> axes = anova.plot()
     """
 
     features: list[str]
@@ -163,7 +188,19 @@ class Importance(_Result):
         Subsets of the pruning path, up to the chosen size, that use the feature.
     gcv, rss
         Root of the sum of decreases from subset to subset over those that use it; the largest
-        is 100. It is negative where GCV rises.
+        is 100. ``gcv`` is negative for a feature by which GCV rises.
+
+    Examples
+    --------
+    >>> from treewright import MARSRegressor, datasets
+    >>> hitters = datasets.load_hitters()
+    >>> found = MARSRegressor().fit(hitters.data, hitters.target).importance()
+    >>> found.frame().round(1).head(3)
+      feature  nsubsets    gcv    rss
+    0   Years        14   74.8   77.1
+    1    CRBI        12  100.0  100.0
+    2   CHits        11   54.0   57.2
+    >>> axes = found.plot()
     """
 
     features: list[str]

@@ -56,7 +56,7 @@ class MARSRegressor(NumberTarget, MARS):
     stopped_ : str
         Why the forward pass ended.
     n_outputs_ : int
-        Number of responses.
+        Number of outputs.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the subsets that use it.
     n_features_in_ : int
@@ -151,6 +151,8 @@ class MARSClassifier(ClassTarget, MARS):
         The classes.
     n_classes_ : int
         Their number.
+    n_outputs_ : int
+        Number of outputs, which is 1.
     gcv_, rss_, rsq_, grsq_ : float
         Figures of the least-squares fit of the class indicators, by which terms were chosen.
     forward_basis_ : Basis

@@ -25,7 +25,28 @@ __all__ = ["CpRow", "CpTable", "cp_table"]
 
 
 class CpRow(NamedTuple):
-    """One row of a cp table."""
+    """One row of a cp table.
+
+    Parameters
+    ----------
+    cp
+        Complexity to prune with.
+    n_splits
+        Splits of the tree.
+    rel_error
+        Its risk on the training rows, relative to the root's.
+    xerror, xstd
+        Cross-validated error relative to the root's, and its standard error; NaN before
+        cross-validation.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> tennis = datasets.load_play_tennis()
+    >>> row = CARTClassifier().fit(tennis.data, tennis.target).cp_table_[1]
+    >>> round(row.cp, 3), row.n_splits, round(row.rel_error, 3), row.xerror
+    (0.1, 2, 0.4, nan)
+    """
 
     cp: float
     n_splits: int
@@ -53,6 +74,19 @@ class CpTable:
     xerror, xstd
         Cross-validated error relative to the root's, and its standard error; None before
         cross-validation.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> table = CARTClassifier(cv=5, random_state=0).cp_table(iris.data, iris.target)
+    >>> table.n_splits.tolist()
+    [0, 1, 2, 3, 6, 8]
+    >>> table.best(rule="1se").n_splits
+    2
+    >>> axes = table.plot()
+    >>> table.frame().columns.tolist()
+    ['CP', 'nsplit', 'rel error', 'xerror', 'xstd']
     """
 
     cp: NDArray[np.float64]
@@ -183,8 +217,14 @@ def cp_table(tree: Tree, cp: float = 0.0, risk: Risk = "error") -> CpTable:
     risk
         ``"error"`` or ``"impurity"``.
 
+    Returns
+    -------
+    CpTable
+        With ``frame()``, ``plot()``, ``str()`` and a notebook display.
+
     Examples
     --------
+    >>> from treewright.pruning import cp_table
     >>> from treewright import CARTClassifier
     >>> from treewright.datasets import load_play_tennis
     >>> tennis = load_play_tennis()

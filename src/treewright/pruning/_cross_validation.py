@@ -43,7 +43,32 @@ MOST_CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class CrossValidatedErrors:
-    """Held-out error of each step relative to the root's training error, and standard error."""
+    """Held-out error of each step relative to the root's training error, and standard error.
+
+    Parameters
+    ----------
+    error
+        One number per step of the sequence.
+    std
+        Their standard errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright import CARTRegressor
+    >>> from treewright.data.encode import encode
+    >>> from treewright.pruning import cross_validated_errors, pruning_sequence, squared_loss
+    >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
+    >>> tree = CARTRegressor().fit(X, y).tree_
+    >>> def grow(rows):
+    ...     return CARTRegressor().fit({"x": np.array(X["x"])[rows]}, y[rows]).tree_
+    >>> folds = [([0, 2], [1, 3]), ([1, 3], [0, 2])]
+    >>> table = encode(X, schema=tree.schema)
+    >>> sequence = pruning_sequence(tree)
+    >>> found = cross_validated_errors(sequence, table, folds, grow, squared_loss(y))
+    >>> found.error.round(2).tolist(), found.std.round(2).tolist()
+    ([0.87, 0.87, 1.04], [0.64, 0.64, 0.24])
+    """
 
     error: NDArray[np.float64]
     std: NDArray[np.float64]
@@ -83,9 +108,10 @@ def cross_validated_errors(
 
     Examples
     --------
-    >>> from treewright.pruning import pruning_sequence
+    >>> import numpy as np
     >>> from treewright import CARTRegressor
     >>> from treewright.data.encode import encode
+    >>> from treewright.pruning import cross_validated_errors, pruning_sequence, squared_loss
     >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
     >>> tree = CARTRegressor().fit(X, y).tree_
     >>> folds = [([0, 2], [1, 3]), ([1, 3], [0, 2])]
@@ -165,10 +191,17 @@ def class_loss(
     class_factor
         Multiplies the losses of each true class: prior over frequency; None for 1.
 
+    Returns
+    -------
+    callable
+        What :func:`treewright.pruning.cross_validated_errors` and ``size_curve`` take as ``loss``.
+
     Examples
     --------
+    >>> import numpy as np
     >>> from treewright import CARTClassifier
     >>> from treewright.datasets import load_play_tennis
+    >>> from treewright.pruning import class_loss
     >>> tennis = load_play_tennis()
     >>> tree = CARTClassifier().fit(tennis.data, tennis.target).tree_
     >>> played = (np.asarray(tennis.target) == "Yes").astype(int)
@@ -196,9 +229,16 @@ def squared_loss(y: NDArray[np.float64]) -> Loss:
     y
         Target of each row of the table, one column per output if there are several.
 
+    Returns
+    -------
+    callable
+        What :func:`treewright.pruning.cross_validated_errors` and ``size_curve`` take as ``loss``.
+
     Examples
     --------
+    >>> import numpy as np
     >>> from treewright import CARTRegressor
+    >>> from treewright.pruning import squared_loss
     >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
     >>> tree = CARTRegressor().fit(X, y).tree_
     >>> root = np.zeros((4, 1), np.int32)  # where all rows end

@@ -33,6 +33,22 @@ class CostComplexityPath:
     errors, errors_std
         Cross-validated errors relative to the root's, and their standard errors; None
         before cross-validation.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> from treewright.pruning import cost_complexity_path
+    >>> tennis = datasets.load_play_tennis()
+    >>> path = cost_complexity_path(CARTClassifier().fit(tennis.data, tennis.target).tree_)
+    >>> print(path)
+    Cost-complexity path, 3 subtrees, risk: error
+       alpha n_leaves    risk
+    0.000000        7 0.00000
+    0.035714        3 0.14286
+    0.107143        1 0.35714
+    >>> axes = path.plot()
+    >>> path.frame().columns.tolist()
+    ['alpha', 'n_leaves', 'risk']
     """
 
     alphas: NDArray[np.float64]
@@ -70,11 +86,30 @@ class CostComplexityPath:
         return self.risks
 
     def best(self, rule: Choice = "min") -> float:
-        """The alpha with the least cross-validated error, or of the smallest tree within 1 SE."""
+        """The alpha with the least cross-validated error, or of the smallest tree within 1 SE.
+
+        Parameters
+        ----------
+        rule
+            ``"min"``: the least error; ``"1se"``: the smallest tree whose error is at most one
+            standard error above it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from treewright import CARTClassifier, datasets, pruning
+        >>> tennis = datasets.load_play_tennis()
+        >>> tree = CARTClassifier().fit(tennis.data, tennis.target).tree_
+        >>> errors = pruning.CrossValidatedErrors(np.array([0.8, 0.7, 1]), np.array([0.2, 0.2, 0]))
+        >>> sequence = pruning.pruning_sequence(tree)
+        >>> path = pruning.CostComplexityPath.from_sequence(sequence, errors)
+        >>> round(path.best(), 4), path.n_leaves[path.alphas == path.best()].tolist()
+        (0.0357, [3])
+        """
         if self.errors is None or self.errors_std is None:
             raise ParameterError(
-                "best needs cross-validated errors, but this path has none; "
-                'fit with ccp_alpha="cv".'
+                "best needs cross-validated errors, but this path has none; take cp_table of the "
+                "estimator, or give errors to from_sequence."
             )
         return float(self.alphas[choose_row(self.n_leaves, self.errors, self.errors_std, rule)])
 
@@ -148,7 +183,11 @@ def cost_complexity_path(tree: Tree, risk: Risk = "error") -> CostComplexityPath
 
     Examples
     --------
-    >>> path = cost_complexity_path(model.tree_)  # doctest: +SKIP
-    >>> path.plot()  # doctest: +SKIP
+    >>> from treewright import CARTClassifier, datasets
+    >>> from treewright.pruning import cost_complexity_path
+    >>> iris = datasets.load_iris()
+    >>> path = cost_complexity_path(CARTClassifier().fit(iris.data, iris.target).tree_)
+    >>> path.n_leaves.tolist()
+    [9, 7, 4, 3, 2, 1]
     """
     return CostComplexityPath.from_sequence(pruning_sequence(tree, risk, "exact"))

@@ -43,8 +43,14 @@ def pessimistic_error(errors: float, leaves: float, n: float, penalty: float = 0
     penalty
         Errors added for each leaf.
 
+    Returns
+    -------
+    float
+        ``(errors + penalty * leaves) / n``.
+
     Examples
     --------
+    >>> from treewright.pruning import pessimistic_error
     >>> pessimistic_error(errors=10, leaves=30, n=1000)
     0.025
     """

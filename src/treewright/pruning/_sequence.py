@@ -56,6 +56,19 @@ class PruningSequence:
         Complexities no further apart are equal.
     risk, rule
         What was measured, and how the nodes were ordered.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> from treewright.pruning import pruning_sequence
+    >>> tennis = datasets.load_play_tennis()
+    >>> sequence = pruning_sequence(CARTClassifier().fit(tennis.data, tennis.target).tree_)
+    >>> sequence.n_leaves.tolist(), sequence.alphas.round(4).tolist()
+    ([7, 3, 1], [0.0, 0.0357, 0.1071])
+    >>> sequence.collapsed(0.05).tolist()
+    [False, False, True, True, True, True, True, True, True, True, True, True, True]
+    >>> sequence.above(0.05).n_leaves.tolist()
+    [3, 1]
     """
 
     alphas: NDArray[np.float64]
@@ -74,13 +87,24 @@ class PruningSequence:
         return len(self.alphas)
 
     def collapsed(self, alpha: float) -> NDArray[np.bool_]:
-        """Nodes that are not split at complexity ``alpha``."""
+        """Nodes that are not split at complexity ``alpha``.
+
+        Parameters
+        ----------
+        alpha
+            Complexity to prune with.
+        """
         return self.node_alpha <= alpha + self.tolerance
 
     def above(self, alpha: float) -> PruningSequence:
         """The sequence of the tree pruned at ``alpha``, which becomes the first step.
 
         Where only the root is left, the step begins where the root collapsed, as in rpart.
+
+        Parameters
+        ----------
+        alpha
+            Complexity to prune with.
         """
         first = int(np.searchsorted(self.alphas, alpha + self.tolerance, side="right")) - 1
         is_split = len(self.node_alpha) > 1
@@ -116,10 +140,16 @@ def pruning_sequence(tree: Tree, risk: Risk = "error", rule: Rule = "exact") -> 
     rule
         ``"exact"`` or ``"rpart"``.
 
+    Returns
+    -------
+    PruningSequence
+        One step per subtree, the largest first.
+
     Examples
     --------
     >>> from treewright import CARTClassifier
     >>> from treewright.datasets import load_play_tennis
+    >>> from treewright.pruning import pruning_sequence
     >>> tennis = load_play_tennis()
     >>> tree = CARTClassifier().fit(tennis.data, tennis.target).tree_
     >>> pruning_sequence(tree).n_leaves.tolist()

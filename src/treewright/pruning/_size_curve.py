@@ -26,7 +26,34 @@ __all__ = ["SizeCurve", "size_curve"]
 
 @dataclass(frozen=True, eq=False)
 class SizeCurve:
-    """Mean loss of each nested subtree, from the root to the whole tree."""
+    """Mean loss of each nested subtree, from the root to the whole tree.
+
+    Parameters
+    ----------
+    n_leaves
+        Leaves of each subtree.
+    training, held_out
+        Its loss on the rows that grew the tree, and on others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright import CARTRegressor
+    >>> from treewright.data.encode import encode
+    >>> from treewright.pruning import size_curve, squared_loss
+    >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
+    >>> tree = CARTRegressor().fit(X, y).tree_
+    >>> others = encode({"x": [1.5, 3.6]}, schema=tree.schema)
+    >>> curve = size_curve(tree, others, squared_loss(np.array([1.0, 5.0])))
+    >>> curve.best_size
+    2
+    >>> curve.frame()
+       leaves  training  held out
+    0       1    5.1875    4.0625
+    1       2    0.1250    0.1250
+    2       3    0.0000    0.5000
+    >>> axes = curve.plot()
+    """
 
     n_leaves: NDArray[np.int64]
     training: NDArray[np.float64]
@@ -45,7 +72,13 @@ class SizeCurve:
         return as_frame(self._columns())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw both errors against the number of leaves; new matplotlib axes if ``ax`` is None."""
+        """Draw both errors against the number of leaves.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         if ax is None:
@@ -86,18 +119,23 @@ def size_curve(
     table
         Rows that did not grow it.
     loss
-        Their losses, see :func:`class_loss` and :func:`squared_loss`.
+        Their losses, see :func:`treewright.pruning.class_loss` and ``squared_loss``.
     sample_weight
         Their weights; None for 1.
     risk
         Which risk orders the subtrees.
 
+    Returns
+    -------
+    SizeCurve
+        With ``best_size``, ``frame()``, ``plot()`` and ``str()``.
+
     Examples
     --------
     >>> import numpy as np
-    >>> from treewright.pruning import squared_loss
     >>> from treewright import CARTRegressor
     >>> from treewright.data.encode import encode
+    >>> from treewright.pruning import size_curve, squared_loss
     >>> X, y = {"x": [1.0, 2.0, 3.0, 4.0]}, np.array([1.0, 1.0, 5.0, 6.0])
     >>> tree = CARTRegressor().fit(X, y).tree_
     >>> others = encode({"x": [1.5, 3.6]}, schema=tree.schema)

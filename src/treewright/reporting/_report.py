@@ -46,6 +46,10 @@ class Report:
     36
     >>> found.to_html()[:15]
     '<!DOCTYPE html>'
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found.save(Path(folder, "iris.html"))
     """
 
     title: str
@@ -96,13 +100,29 @@ class Report:
         write_atomically(str(path), [self.to_html().encode("utf-8")])
 
     def frame(self) -> Any:
-        """The compared learners as a data frame."""
+        """The compared learners as a data frame.
+
+        Examples
+        --------
+        >>> import treewright
+        >>> from treewright.datasets import load_iris
+        >>> report = treewright.report(load_iris(), learners=["cart", "c45"], time=1)
+        >>> sorted(report.frame()["model"])
+        ['C4.5', 'CART']
+        >>> axes = report.plot()
+        """
         if self.compared.comparison is None:
             raise ParameterError("One learner was asked for, so that there is no comparison.")
         return self.compared.comparison.frame()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the comparison; new matplotlib axes if ``ax`` is None."""
+        """Draw the comparison.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         if self.compared.comparison is None:
             raise ParameterError("One learner was asked for, so that there is no comparison.")
         return self.compared.comparison.plot(ax=ax)
@@ -156,7 +176,7 @@ def report(
         ``costs[i][j]`` is the cost of calling a row of class i class j.
     learners : sequence of str, default=None
         Who is compared, by the names of the command line; some of each kind by default.
-    time : float, default=60
+    time : float, default=60.0
         Seconds, about, that the work may take on two cores. It sets how many rows and folds
         are used, by the size of the data and not by a clock.
     test_size : float, default=0.25
@@ -194,8 +214,9 @@ def report(
     >>> import treewright
     >>> from treewright.datasets import load_iris
     >>> report = treewright.report(load_iris(), learners=["cart", "random_forest"], time=1)
-    >>> print(report)  # doctest: +SKIP
-    >>> report.save("iris.html")  # doctest: +SKIP
+    >>> report
+    <Report of 'Species' on 150 rows>
+    >>> report.save("iris.html")
     """
     table, target, hints, name = _read(data, target)
     kinds = dict(hints)

@@ -80,6 +80,10 @@ class RuleSet(Sequence[Rule]):
     Default class: yes
     >>> rules.predict({"wind": ["strong"], "heat": [None]})
     array(['no'], dtype=object)
+    >>> rules.confidence.round(3).tolist(), rules.classes.tolist()
+    ([0.667, 0.75], ['no', 'yes'])
+    >>> RuleSet.from_json(rules.to_json()).to_text() == rules.to_text()
+    True
     """
 
     schema: Schema
@@ -141,6 +145,15 @@ class RuleSet(Sequence[Rule]):
         -------
         rules : RuleSet
             Predicts the same, by "first"; votes keep their weight.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> model = CARTClassifier(max_depth=2).fit(iris.data.slice(0, 120), iris.target[:120])
+        >>> rules = model.rule_set()
+        >>> rules.recount(iris.data, iris.target).confidence.round(2)
+        array([0.98, 0.88, 0.94])
         """
         codes = class_codes(y, self.classes)[0]
         weight, kept = read_weights(sample_weight, len(codes))
@@ -214,6 +227,14 @@ class RuleSet(Sequence[Rule]):
         Returns
         -------
         rules : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).rule_set()
+        >>> rules.apply(iris.data)[::50].tolist()
+        [0, 1, 2]
         """
         return self._decider.first(self._table(X), n_threads)
 
@@ -230,6 +251,16 @@ class RuleSet(Sequence[Rule]):
         -------
         matches : sparse matrix of shape (n_samples, n_rules)
             Nonzero where the rule holds.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).rule_set()
+        >>> rules.matches(iris.data)[::50].toarray().astype(int)
+        array([[1, 0, 0],
+               [0, 1, 0],
+               [0, 0, 1]])
         """
         return self.matches_of(self._table(X), n_threads)
 
@@ -249,6 +280,14 @@ class RuleSet(Sequence[Rule]):
         Returns
         -------
         coverage : ndarray of shape (n_rules,)
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).rule_set()
+        >>> rules.coverage(iris.data).tolist()
+        [50, 54, 46]
         """
         return self._decider.coverage(self._table(X), n_threads)
 
@@ -312,13 +351,43 @@ class RuleSet(Sequence[Rule]):
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=1).fit(iris.data, iris.target).rule_set()
+        >>> print(rules.to_text(style="c50"))
+        Rule 1: (50, lift 2.9)
+            Petal.Length < 2.45
+            -> class setosa  [0.981]
+        <BLANKLINE>
+        Rule 2: (100/50, lift 1.5)
+            Petal.Length >= 2.45
+            -> class versicolor  [0.500]
+        <BLANKLINE>
+        Default class: setosa
         """
         from treewright.rules._text import rules_text
 
         return rules_text(self, style=style, digits=digits, width=width, ascii=ascii)
 
     def frame(self, *, digits: int = 6) -> pd.DataFrame:
-        """The rules as a pandas data frame, one row each."""
+        """The rules as a pandas data frame, one row each.
+
+        Parameters
+        ----------
+        digits
+            Significant digits of bounds.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).rule_set()
+        >>> rules.frame().columns.tolist()
+        ['rule', 'outcome', 'n_samples', 'weight', 'confidence', 'lift', 'vote']
+        """
         from treewright.rules._text import rules_frame
 
         return rules_frame(self, digits)
@@ -345,6 +414,14 @@ class RuleSet(Sequence[Rule]):
         Returns
         -------
         page : str
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).rule_set()
+        >>> rules.to_html(title="Iris")[:15]
+        '<!DOCTYPE html>'
         """
         from treewright.reporting._table_page import table_page
         from treewright.rules._text import rules_html
@@ -366,7 +443,22 @@ class RuleSet(Sequence[Rule]):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> RuleSet:
-        """The rule set that :meth:`to_dict` made ``data`` of, after checking every part of it."""
+        """The rule set that :meth:`to_dict` made ``data`` of, after checking every part of it.
+
+        Parameters
+        ----------
+        data
+            What :meth:`to_dict` made.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> from treewright.rules import RuleSet
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).rule_set()
+        >>> len(RuleSet.from_dict(rules.to_dict()))
+        3
+        """
         from treewright.rules._serialize import rules_from_dict
 
         return rules_from_dict(data)
@@ -382,12 +474,28 @@ class RuleSet(Sequence[Rule]):
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> from treewright.rules import RuleSet
+        >>> iris = datasets.load_iris()
+        >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).rule_set()
+        >>> text = rules.to_json()
+        >>> str(RuleSet.from_json(text)) == str(rules)
+        True
         """
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     @staticmethod
     def from_json(text: str) -> RuleSet:
-        """The rule set that :meth:`to_json` wrote."""
+        """The rule set that :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text
+            What :meth:`to_json` wrote.
+        """
         from treewright.rules._serialize import rules_from_json
 
         return rules_from_json(text)

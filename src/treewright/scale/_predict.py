@@ -26,6 +26,20 @@ class Predicted:
         Rows that were predicted.
     files
         Paths of the files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from treewright import CARTClassifier, datasets
+    >>> from treewright.scale import predict_files
+    >>> iris = datasets.load_iris()
+    >>> model = CARTClassifier().fit(iris.data, iris.target)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = predict_files(model, iris.data, folder)
+    >>> written.n_rows, len(written.files)
+    (150, 1)
+    >>> written.frame().columns.tolist()
+    ['file']
     """
 
     n_rows: int
@@ -38,7 +52,8 @@ class Predicted:
         return pd.DataFrame({"file": self.files})
 
     def __str__(self) -> str:
-        return f"{self.n_rows} predictions in {len(self.files)} files"
+        files = "1 file" if len(self.files) == 1 else f"{len(self.files)} files"
+        return f"{self.n_rows} predictions in {files}"
 
 
 def predict_files(
@@ -74,7 +89,7 @@ def predict_files(
     >>> model = CARTClassifier().fit(iris.data, iris.target)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     print(predict_files(model, iris.data, folder))
-    150 predictions in 1 files
+    150 predictions in 1 file
     """
     found = open_source(source)
     if proba and not hasattr(model, "predict_proba"):

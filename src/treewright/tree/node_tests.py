@@ -53,6 +53,14 @@ class NodeTests:
     log_p, log_adjusted_p
         Natural logarithm of the p-value, and of the one adjusted for the number of tests;
         NaN where none was computed.
+
+    Examples
+    --------
+    >>> from treewright import CTreeClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tests = CTreeClassifier(max_depth=1).fit(iris.data, iris.target).tree_.tests
+    >>> len(tests.node), tests.node[:4].tolist(), tests.feature[:4].tolist()
+    (4, [0, 0, 0, 0], [0, 1, 2, 3])
     """
 
     node: NDArray[np.int32]
@@ -139,6 +147,18 @@ class NodeTestTable:
         The tree.
     tests
         Those of its tests that are shown.
+
+    Examples
+    --------
+    >>> from treewright import CTreeClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tree = CTreeClassifier(max_depth=1).fit(iris.data, iris.target).tree_
+    >>> table = tree.node_tests(0)
+    >>> frame = table.frame()
+    >>> frame.feature.tolist()
+    ['Sepal.Length', 'Sepal.Width', 'Petal.Length', 'Petal.Width']
+    >>> frame[frame.is_split].feature.tolist()
+    ['Petal.Length']
     """
 
     tree: Tree

@@ -180,6 +180,14 @@ class PruningLog:
         ----------
         ax
             Matplotlib axes to draw on; new ones if None.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from treewright import CARTClassifier
+        >>> from treewright.pruning import pessimistic
+        >>> X, y = load_iris(return_X_y=True)
+        >>> axes = pessimistic(CARTClassifier().fit(X, y).tree_).pruning_log.plot()
         """
         from matplotlib import pyplot as plt
 

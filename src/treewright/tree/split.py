@@ -83,6 +83,33 @@ class Splits:
         where it is another; other terms have :data:`NO_CODE`.
     LEAF
         No test.
+
+    Parameters
+    ----------
+    kind
+        LEAF (0), BREAKS (1), CODES (2) or LINEAR (3).
+    feature
+        Column of the tested feature; −1 for a leaf and for LINEAR.
+    closed, reversed
+        Of each split with a break.
+    break_offset, breaks
+        Breaks of split ``i`` are ``breaks[break_offset[i]:break_offset[i + 1]]``.
+    code_offset, codes, branches
+        Listed codes, likewise, and the branch of each.
+    term_offset, term_feature, term_weight, term_code
+        Terms of a linear split, likewise.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> splits = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_.splits
+    >>> splits.feature.tolist()
+    [2, -1, 3, -1, -1]
+    >>> splits.node_breaks(0)
+    array([2.45])
+    >>> splits.kind.tolist()
+    [1, 0, 1, 0, 0]
     """
 
     kind: NDArray[np.uint8]
@@ -136,19 +163,60 @@ class Splits:
         return cls(**arrays)
 
     def node_breaks(self, i: int) -> NDArray[np.float64]:
-        """Breaks of split ``i``."""
+        """Breaks of split ``i``.
+
+        Parameters
+        ----------
+        i
+            Number of the split.
+        """
         return self.breaks[self.break_offset[i] : self.break_offset[i + 1]]
 
     def node_codes(self, i: int) -> NDArray[np.int32]:
-        """Listed codes of split ``i``."""
+        """Listed codes of split ``i``.
+
+        Parameters
+        ----------
+        i
+            Number of the split.
+
+        Examples
+        --------
+        >>> from treewright import ID3Classifier, datasets
+        >>> tennis = datasets.load_play_tennis()
+        >>> splits = ID3Classifier().fit(tennis.data, tennis.target).tree_.splits
+        >>> splits.node_codes(0).tolist(), splits.node_branches(0).tolist()
+        ([0, 1, 2], [0, 1, 2])
+        """
         return self.codes[self.code_offset[i] : self.code_offset[i + 1]]
 
     def node_branches(self, i: int) -> NDArray[np.int32]:
-        """Branch of each listed code of split ``i``."""
+        """Branch of each listed code of split ``i``.
+
+        Parameters
+        ----------
+        i
+            Number of the split.
+        """
         return self.branches[self.code_offset[i] : self.code_offset[i + 1]]
 
     def node_terms(self, i: int) -> list[tuple[int, float, int]]:
-        """Feature, weight and code of each term of the linear split ``i``."""
+        """Feature, weight and code of each term of the linear split ``i``.
+
+        Parameters
+        ----------
+        i
+            Number of the split.
+
+        Examples
+        --------
+        >>> from treewright import ObliqueTreeClassifier, datasets
+        >>> rings = datasets.two_rings(200, random_state=0)
+        >>> model = ObliqueTreeClassifier(max_depth=1, random_state=0).fit(rings.data, rings.target)
+        >>> terms = model.tree_.splits.node_terms(0)
+        >>> [feature for feature, weight, code in terms]
+        [0, 1]
+        """
         where = slice(self.term_offset[i], self.term_offset[i + 1])
         parts = (self.term_feature[where], self.term_weight[where], self.term_code[where])
         return list(zip(*(part.tolist() for part in parts), strict=True))

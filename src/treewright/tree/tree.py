@@ -194,7 +194,21 @@ class Tree:
         return int(self.node_depth.max(initial=0))
 
     def children(self, node: int) -> range:
-        """Ids of the children of ``node``, in branch order."""
+        """Ids of the children of ``node``, in branch order.
+
+        Parameters
+        ----------
+        node
+            Id of a node.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> list(tree.children(0)), list(tree.children(1))
+        ([1, 2], [])
+        """
         first = int(self.first_child[node])
         return range(first, first + int(self.n_children[node])) if first >= 0 else range(0)
 
@@ -207,6 +221,14 @@ class Tree:
             Where to start.
         max_depth
             Levels below ``node`` to visit; None for all.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> list(tree.walk()), list(tree.walk(2)), list(tree.walk(max_depth=1))
+        ([0, 1, 2, 3, 4], [2, 3, 4], [0, 1, 2])
         """
         stack = [(node, 0)]
         while stack:
@@ -273,6 +295,16 @@ class Tree:
         Notes
         -----
         The gain of a linear test is shared equally among its features.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> tree.feature_importances().round(3)
+        array([0.   , 0.   , 0.562, 0.438])
+        >>> tree.feature_importances(normalize=False).round(3)
+        array([0.   , 0.   , 0.333, 0.26 ])
         """
         from treewright.tree.importances import impurity_importances
 
@@ -281,7 +313,21 @@ class Tree:
     # -- reading ---------------------------------------------------------------------------
 
     def node(self, node: int) -> Node:
-        """A readable view of one node."""
+        """A readable view of one node.
+
+        Parameters
+        ----------
+        node
+            Id of the node, 0 for the root.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> tree.node(2).test, tree.node(2).n_samples
+        ('Petal.Width < 1.75 (or gap)', 100)
+        """
         return self.nodes[node]
 
     @property
@@ -327,6 +373,26 @@ class Tree:
             Whether to say at each leaf why it was not split.
         ascii
             Draw the guides with plain characters.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> print(tree.to_text())
+        Classification tree for y: 150 rows, 5 nodes, 3 leaves, depth 2
+        node, test, n, class, (share of setosa, versicolor, virginica); * is a leaf
+        <BLANKLINE>
+        0 root                       150  setosa      (0.33 0.33 0.33)
+        1 ├─ Petal.Length < 2.45      50  setosa      (1.00 0.00 0.00) *
+        2 └─ Petal.Length >= 2.45    100  versicolor  (0.00 0.50 0.50)
+        3    ├─ Petal.Width < 1.75    54  versicolor  (0.00 0.91 0.09) *
+        4    └─ Petal.Width >= 1.75   46  virginica   (0.00 0.02 0.98) *
+        >>> print(tree.to_text(style="c50"))
+        Petal.Length < 2.45: setosa (50)
+        Petal.Length >= 2.45:
+        :...Petal.Width < 1.75: versicolor (54/5)
+            Petal.Width >= 1.75: virginica (46/1)
         """
         from treewright.tree.show.text import render_text
 
@@ -352,19 +418,50 @@ class Tree:
         ----------
         node
             Node whose tests are wanted; None for all.
+
+        Examples
+        --------
+        >>> from treewright import CTreeClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CTreeClassifier(max_depth=1).fit(iris.data, iris.target).tree_
+        >>> tests = tree.node_tests(0).frame()
+        >>> tests[tests.is_split].feature.tolist()
+        ['Petal.Length']
         """
         from treewright.tree.node_tests import NodeTestTable
 
         return NodeTestTable.of_tree(self, node)
 
     def rules(self) -> Rules:
-        """One rule per leaf, the tests on the way merged per feature."""
+        """One rule per leaf, the tests on the way merged per feature.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> print(tree.rules())
+        3 rules for y; in brackets the rows and share of the class in training
+        1. Petal.Length < 2.45 → setosa  (n 50, 1.00)
+        2. Petal.Length >= 2.45 and Petal.Width < 1.75 → versicolor  (n 54, 0.91)
+        3. Petal.Length >= 2.45 and Petal.Width >= 1.75 → virginica  (n 46, 0.98)
+        """
         from treewright.tree.show.rules import extract_rules
 
         return extract_rules(self)
 
     def rule_set(self) -> RuleSet:
-        """The tree as a model made of rules, one per leaf."""
+        """The tree as a model made of rules, one per leaf.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> rules = tree.rule_set()
+        >>> len(rules), rules.coverage(iris.data).tolist()
+        (3, [50, 54, 46])
+        """
         from treewright.rules import RuleSet
 
         return RuleSet.from_tree(self)
@@ -418,6 +515,14 @@ class Tree:
         highlight
             A row, as :meth:`path` takes it: its way is lit, its values are marked on the small
             pictures, and every step is explained below.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> tree.to_svg(theme="light", orientation="right")[:4]
+        '<svg'
         """
         from treewright.tree.show.diagram import View
         from treewright.tree.show.svg import render_svg
@@ -452,6 +557,13 @@ class Tree:
         Returns
         -------
         ax : matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> axes = tree.plot()
         """
         from treewright.tree.show.canvas import render_plot
         from treewright.tree.show.diagram import View
@@ -465,6 +577,14 @@ class Tree:
         ----------
         view
             What :meth:`to_svg` takes; the theme ``"auto"`` is light.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> tree.to_png(max_depth=1)[1:4]
+        b'PNG'
         """
         from treewright.tree.show.canvas import render_file
         from treewright.tree.show.diagram import View
@@ -478,6 +598,14 @@ class Tree:
         ----------
         view
             What :meth:`to_svg` takes; the theme ``"auto"`` is light.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> tree.to_pdf(max_depth=1)[:4]
+        b'%PDF'
         """
         from treewright.tree.show.canvas import render_file
         from treewright.tree.show.diagram import View
@@ -515,6 +643,16 @@ class Tree:
         row
             A mapping from feature name to value, a sequence in column order, or a frame
             with one row.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> print(tree.path(iris.data.slice(60, 1)))
+        node 0: Petal.Length >= 2.45 → node 2  (Petal.Length is 3.5)
+        node 2: Petal.Width < 1.75 → node 3  (Petal.Width is 1)
+        node 3: versicolor  (a leaf)
         """
         from treewright.tree.show.paths import trace_row
 
@@ -529,20 +667,49 @@ class Tree:
         ----------
         nodes
             A boolean mask over the nodes, or node ids.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> print(tree.collapse([2]))
+        Classification tree for y: 150 rows, 3 nodes, 2 leaves, depth 1
+        node, test, n, class, (share of setosa, versicolor, virginica); * is a leaf
+        <BLANKLINE>
+        0 root                     150  setosa      (0.33 0.33 0.33)
+        1 ├─ Petal.Length < 2.45    50  setosa      (1.00 0.00 0.00) *
+        2 └─ Petal.Length >= 2.45  100  versicolor  (0.00 0.50 0.50) *
         """
         from treewright.tree.collapse import collapse_nodes
 
         return collapse_nodes(self, nodes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The tree as a dict that JSON can hold, exactly."""
+        """The tree as a dict that JSON can hold, exactly.
+
+        Examples
+        --------
+        >>> from treewright import CARTClassifier, Tree, datasets
+        >>> iris = datasets.load_iris()
+        >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+        >>> data = tree.to_dict()
+        >>> str(Tree.from_dict(data)) == str(tree)
+        True
+        """
         from treewright.tree.serialize import tree_to_dict
 
         return tree_to_dict(self)
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Tree:
-        """The tree that :meth:`to_dict` made ``data`` of, after checking every part of it."""
+        """The tree that :meth:`to_dict` made ``data`` of, after checking every part of it.
+
+        Parameters
+        ----------
+        data
+            What :meth:`to_dict` made.
+        """
         from treewright.tree.serialize import tree_from_dict
 
         return tree_from_dict(data)

@@ -19,13 +19,22 @@ Floats = NDArray[np.float64]
 class ErrorBound:
     """Upper bounds of the training error after each round.
 
-    Attributes
+    Parameters
     ----------
     product : ndarray of shape (n_rounds,)
         The product over the rounds of 2 sqrt(e (1 - e)), with e the weighted error of a round (of
         what the weights shrink by, where the learning rate is not one).
     exponential : ndarray of shape (n_rounds,)
         exp(-2 g² T) after T rounds, with g the smallest edge so far; never below ``product``.
+
+    Examples
+    --------
+    >>> from treewright import AdaBoostClassifier, datasets
+    >>> rings = datasets.two_rings(300, random_state=0)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(rings.data, rings.target)
+    >>> bound = model.training_error_bound_
+    >>> bool((bound.exponential >= bound.product).all())
+    True
     """
 
     product: Floats
@@ -36,7 +45,26 @@ class ErrorBound:
 class ErrorCurve:
     """Share of rows that the first 1, 2, … members together get wrong.
 
-    ``bound`` is None where no bound holds, ``test`` where no new rows were given.
+    Parameters
+    ----------
+    training
+        Share of the training rows, after each round.
+    bound
+        Its upper bounds; None where no bound holds.
+    test
+        Share of new rows; None where none were given.
+
+    Examples
+    --------
+    >>> from treewright import AdaBoostClassifier, datasets
+    >>> rings = datasets.two_rings(300, random_state=0)
+    >>> model = AdaBoostClassifier(n_estimators=5).fit(rings.data, rings.target)
+    >>> curve = model.error_curve(rings.data, rings.target)
+    >>> curve.frame().shape
+    (5, 4)
+    >>> bool((curve.bound.product >= curve.training).all())
+    True
+    >>> axes = curve.plot()
     """
 
     training: Floats
@@ -59,7 +87,13 @@ class ErrorCurve:
         return as_frame(self._columns())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the errors against the rounds; new matplotlib axes if ``ax`` is None."""
+        """Draw the errors against the rounds.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones if None.
+        """
         from matplotlib import pyplot as plt
 
         if ax is None:

@@ -161,6 +161,20 @@ class AdaBoostEstimator(Indexed, Paged, AnyBase):
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from treewright import AdaBoostClassifier, datasets
+        >>> titanic = datasets.load_titanic()
+        >>> model = AdaBoostClassifier(n_estimators=3).fit(titanic.data, titanic.target)
+        >>> print(model.summary())
+        AdaBoostClassifier of 'y'
+        Size: 3 members
+        <BLANKLINE>
+          weighted error weight
+        1         0.2132 1.3055
+        2         0.3186 0.7604
+        3         0.4371 0.2528
         """
         check_is_fitted(self)
         target = None if self._schema is None else self._schema.target

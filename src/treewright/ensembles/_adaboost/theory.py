@@ -34,7 +34,16 @@ class Theory(AdaBoostEstimator):
 
     @property
     def edges_(self) -> Floats:
-        """How much better than one half each member is on the rows of its round."""
+        """How much better than one half each member is on the rows of its round.
+
+        Examples
+        --------
+        >>> from treewright import AdaBoostClassifier, datasets
+        >>> titanic = datasets.load_titanic()
+        >>> model = AdaBoostClassifier(n_estimators=3).fit(titanic.data, titanic.target)
+        >>> model.edges_.round(2)
+        array([0.29, 0.18, 0.06])
+        """
         return np.asarray(0.5 - self.estimator_errors_)
 
     @property
@@ -73,6 +82,15 @@ class Theory(AdaBoostEstimator):
         margins : ndarray of shape (n_samples,)
             Weight of the votes for the right class minus that of the strongest other class, as a
             share of all votes. A row is classified rightly where it is positive.
+
+        Examples
+        --------
+        >>> from treewright import AdaBoostClassifier, datasets
+        >>> titanic = datasets.load_titanic()
+        >>> model = AdaBoostClassifier(n_estimators=5).fit(titanic.data, titanic.target)
+        >>> margins = model.margins(titanic.data, titanic.target)
+        >>> bool((margins > 0).mean() == model.score(titanic.data, titanic.target))
+        True
         """
         if self._algorithm.answer != "vote":
             raise ParameterError(
@@ -110,7 +128,12 @@ class Theory(AdaBoostEstimator):
         >>> from treewright import AdaBoostClassifier
         >>> X, y = load_breast_cancer(return_X_y=True)
         >>> model = AdaBoostClassifier(n_estimators=3, algorithm="m1").fit(X[::2], y[::2])
-        >>> print(model.error_curve(X[1::2], y[1::2]))
+        >>> curve = model.error_curve(X[1::2], y[1::2])
+        >>> print(curve.frame().round(2))
+           round  training  bound  test
+        0      1      0.05   0.43  0.11
+        1      2      0.05   0.29  0.11
+        2      3      0.04   0.19  0.08
         """
         test = None
         if X is not None:

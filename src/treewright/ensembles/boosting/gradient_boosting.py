@@ -67,6 +67,8 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         Share of each feature in what splits gain; ``importances`` has other kinds.
     init_ : estimator
         What scores begin with, where ``init`` is an estimator.
+    max_features_ : int
+        What ``max_features`` came to, in features.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -198,6 +200,16 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         Yields
         ------
         y : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
+        >>> right = [int((said == rings.target).sum()) for said in model.staged_predict(rings.data)]
+        >>> right[0] < right[-1]
+        True
         """
         for share in self.staged_predict_proba(X):
             yield self.classes_[np.argmax(share, axis=1)]
@@ -212,6 +224,15 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         Yields
         ------
         probability : ndarray of shape (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
+        >>> [proba.shape for proba in model.staged_predict_proba(rings.data)][-1]
+        (400, 2)
         """
         for score in self._staged_scores(X):
             yield self._aim.probability(score)
@@ -226,6 +247,15 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
         Yields
         ------
         score : ndarray of shape (n_samples,) or (n_samples, n_classes)
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
+        >>> len(list(model.staged_decision_function(rings.data)))
+        20
         """
         for score in self._staged_scores(X):
             yield score[:, 0] if score.shape[1] == 1 else score
@@ -303,6 +333,8 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
         Share of each feature in what splits gain; ``importances`` has other kinds.
     init_ : estimator
         What scores begin with, where ``init`` is an estimator.
+    max_features_ : int
+        What ``max_features`` came to, in features.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -402,6 +434,16 @@ class GradientBoostingRegressor(NumberTarget, Boosting):
         Yields
         ------
         y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from treewright import GradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+        >>> errors = [((said - y) ** 2).mean() for said in model.staged_predict(X)]
+        >>> len(errors), bool(errors[-1] < errors[0])
+        (20, True)
         """
         for score in self._staged_scores(X):
             yield self._numbers(score)

@@ -160,6 +160,15 @@ class GrownBooster(Indexed, Paged, Estimator):
         -------
         leaves : ndarray of shape (n_samples, n_trees)
             Node ids in each tree.
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
+        >>> model.apply(rings.data).shape
+        (400, 20)
         """
         forest = self._fitted()
         return forest.apply(self._rows(X), threads(self.n_jobs))
@@ -177,6 +186,16 @@ class GrownBooster(Indexed, Paged, Estimator):
             Nonzero where the row visits the node.
         offset : ndarray of shape (n_trees + 1,)
             Columns ``offset[k]`` to ``offset[k + 1]`` belong to tree ``k``.
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
+        >>> visited, offsets = model.decision_path(rings.data)
+        >>> visited.shape == (400, offsets[-1])
+        True
         """
         return forest_path(self._fitted(), self._rows(X))
 
@@ -198,6 +217,16 @@ class GrownBooster(Indexed, Paged, Estimator):
         Returns
         -------
         importances : ndarray of shape (n_features,)
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> titanic = datasets.load_titanic()
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(titanic.data, titanic.target)
+        >>> gains = model.importances("gain")
+        >>> str(model.feature_names_in_[gains.argmax()])
+        'Sex'
         """
         forest = self._fitted()
         n = len(forest.schema)
@@ -235,6 +264,16 @@ class GrownBooster(Indexed, Paged, Estimator):
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from treewright import GradientBoostingClassifier, datasets
+        >>> rings = datasets.two_rings(400, random_state=0)
+        >>> model = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        >>> model = model.fit(rings.data, rings.target)
+        >>> print(model.summary().split("Loss")[0])
+        GradientBoostingClassifier of 'y'
+        Size: 20 rounds, 20 trees, 8 leaves on average
         """
         from treewright.tree.show.tables import text_table
 

@@ -73,8 +73,8 @@ BOOSTING: dict[str, Parameter] = {
     "sampling": Parameter(
         options("uniform", "mvs", "goss"),
         '{"uniform", "mvs", "goss"}',
-        'How they are drawn: all with the same chance; by the size of their slope ("mvs"); or '
-        'half of them those of largest gradients and the rest by chance ("goss").',
+        "How the rows of a round are drawn: all with the same chance; by the size of their slope "
+        '("mvs"); or half of them by the largest gradients and the rest by chance ("goss").',
     ),
     "max_features": Parameter(
         [*_SHARE, StrOptions({"auto"})],
@@ -83,7 +83,7 @@ BOOSTING: dict[str, Parameter] = {
     ),
     "max_features_per_tree": Parameter(_SHARE, "float", "Share of the features that a tree sees."),
     "max_features_per_level": Parameter(
-        _SHARE, "float", "Share of these that a level of a tree sees."
+        _SHARE, "float", "Share of the tree's features that one of its levels sees."
     ),
     "dropout": Parameter(
         [Interval(Real, 0.0, 1.0, closed="left")],
@@ -102,7 +102,7 @@ BOOSTING: dict[str, Parameter] = {
     "ordinal_features": PARAMETERS["ordinal_features"],
     "max_categories": Parameter(
         [_COUNT, None],
-        "int or None",
+        "int",
         "Most categories of a nominal column that trees test by themselves; of more, they see "
         "ordered target statistics. None: the ``max_bins`` most frequent ones are tested, others "
         "count as gaps.",
@@ -199,7 +199,9 @@ NUMBERS: dict[str, Parameter] = {
         "``f(y, score)`` returns gradient and hessian of each row's loss in its score.",
     ),
     "quantile": Parameter(
-        [Interval(Real, 0.0, 1.0, closed="neither")], "float", 'Which one ``loss="quantile"`` fits.'
+        [Interval(Real, 0.0, 1.0, closed="neither")],
+        "float",
+        'The quantile that ``loss="quantile"`` fits.',
     ),
     "alpha": Parameter(
         [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -209,6 +211,6 @@ NUMBERS: dict[str, Parameter] = {
     "power": Parameter(
         [Interval(Real, 1.0, 2.0, closed="neither")],
         "float",
-        'Of the mean that the variance grows with, for ``loss="tweedie"``.',
+        'Power of the mean that the variance grows with, for ``loss="tweedie"``.',
     ),
 }

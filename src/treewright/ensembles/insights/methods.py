@@ -83,6 +83,15 @@ class Insights:
         -------
         importances : Importances
             About 0, on either side, for a feature without meaning.
+
+        Examples
+        --------
+        >>> from treewright import RandomForestClassifier, datasets
+        >>> titanic = datasets.load_titanic()
+        >>> forest = RandomForestClassifier(20, random_state=0).fit(titanic.data, titanic.target)
+        >>> found = forest.impurity_importance(titanic.data, titanic.target)
+        >>> found.frame().feature[0]
+        'Sex'
         """
         if method not in ("corrected", "oob"):
             raise ParameterError(f'method must be "corrected" or "oob", got {method!r}.')
@@ -115,6 +124,17 @@ class Insights:
         Returns
         -------
         proximity : sparse matrix of shape (n_samples, n_others)
+
+        Examples
+        --------
+        >>> from treewright import RandomForestClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> forest = RandomForestClassifier(20, random_state=0).fit(iris.data, iris.target)
+        >>> near = forest.proximity(iris.data)
+        >>> near.shape
+        (150, 150)
+        >>> bool(near[0, 1] > near[0, 149])  # two setosas; a setosa and a virginica
+        True
         """
         from treewright.ensembles.insights.proximity import leaf_matrix, proximity
 
@@ -135,6 +155,14 @@ class Insights:
         Returns
         -------
         proximity : sparse matrix of shape (n_samples, n_samples)
+
+        Examples
+        --------
+        >>> from treewright import RandomForestClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> forest = RandomForestClassifier(20, random_state=0).fit(iris.data, iris.target)
+        >>> forest.proximity_oob(iris.data, iris.target).shape
+        (150, 150)
         """
         from treewright.ensembles.insights.proximity import leaf_matrix, oob_proximity
 
@@ -158,6 +186,15 @@ class Insights:
         measure : OutlierMeasure
             The number of rows over the sum of squared proximities to the rows of the class (all
             rows, for numbers), less its median, over its median absolute deviation.
+
+        Examples
+        --------
+        >>> from treewright import RandomForestClassifier, datasets
+        >>> iris = datasets.load_iris()
+        >>> forest = RandomForestClassifier(50, random_state=0).fit(iris.data, iris.target)
+        >>> measure = forest.outlier_measure(iris.data, iris.target)
+        >>> bool(measure.frame()["class"][0] != "setosa")  # the class that stands apart
+        True
         """
         from treewright.ensembles.insights.proximity import (
             OutlierMeasure,

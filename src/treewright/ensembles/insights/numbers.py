@@ -121,6 +121,16 @@ class NumberForestMixin:
         See Also
         --------
         predict_quantiles : Intervals whose width follows the data.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from treewright import RandomForestRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> forest = RandomForestRegressor(50, oob_score=True, random_state=0).fit(X[:300], y[:300])
+        >>> low, high = forest.predict_interval(X[300:], level=0.8).T
+        >>> bool(0.7 < ((low <= y[300:]) & (y[300:] <= high)).mean() < 0.9)
+        True
         """
         if method not in ("oob", "jackknife"):
             raise ParameterError(f'method must be "oob" or "jackknife", got {method!r}.')

@@ -134,6 +134,20 @@ class OobErrorPath:
         Error rates of the rows of each class, one column per class; empty for regression.
     classes
         The classes.
+
+    Examples
+    --------
+    >>> from treewright import RandomForestClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> forest = RandomForestClassifier(20, random_state=0).fit(iris.data, iris.target)
+    >>> path = forest.oob_error_path(iris.data, iris.target)
+    >>> len(path.errors), path.by_class.shape
+    (20, (20, 3))
+    >>> bool(path.errors[-1] < 0.1)
+    True
+    >>> axes = path.plot()
+    >>> path.frame().columns.tolist()
+    ['members', 'error', 'error(setosa)', 'error(versicolor)', 'error(virginica)']
     """
 
     errors: Floats

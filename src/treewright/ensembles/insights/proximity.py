@@ -110,6 +110,18 @@ class OutlierMeasure:
         One number per row; Breiman takes more than 10 for an outlier.
     group
         Class of each row; None for regression.
+
+    Examples
+    --------
+    >>> from treewright import RandomForestClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> forest = RandomForestClassifier(20, random_state=0).fit(iris.data, iris.target)
+    >>> found = forest.outlier_measure(iris.data, iris.target)
+    >>> found.frame().shape
+    (150, 3)
+    >>> bool(found.values[:50].max() < found.values[50:].max())  # setosa has no outliers
+    True
+    >>> axes = found.plot()
     """
 
     values: Floats

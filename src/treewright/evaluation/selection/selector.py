@@ -153,6 +153,12 @@ class FeatureSelector(TableInputMixin, SelectorMixin, BaseEstimator):  # type: i
     >>> model = model.fit(credit.data, credit.target)
     >>> model[-1].n_features_in_
     5
+    >>> selector = model[0]
+    >>> selector.transform(credit.data).num_columns
+    5
+    >>> selector.frame().columns.tolist()
+    ['feature', 'score', 'p_value', 'kept']
+    >>> axes = selector.plot()
     """
 
     def __init__(
@@ -374,6 +380,14 @@ class FeatureSelector(TableInputMixin, SelectorMixin, BaseEstimator):  # type: i
         Returns
         -------
         values : dict
+
+        Examples
+        --------
+        >>> from treewright import FeatureSelector, datasets
+        >>> iris = datasets.load_iris()
+        >>> selector = FeatureSelector("information_gain", k=2).fit(iris.data, iris.target)
+        >>> list(selector.to_dict())
+        ['method', 'score', 'kept', 'features', 'sentence']
         """
         from treewright.evaluation._comparison_words import records
 
@@ -405,6 +419,22 @@ class FeatureSelector(TableInputMixin, SelectorMixin, BaseEstimator):  # type: i
         Returns
         -------
         text : str
+
+        Examples
+        --------
+        >>> from treewright import FeatureSelector, datasets
+        >>> iris = datasets.load_iris()
+        >>> selector = FeatureSelector("information_gain", k=2).fit(iris.data, iris.target)
+        >>> print(selector.summary())
+        information gain, method information_gain
+        feature       score p_value kept
+        Petal.Width  1.3494 <0.0001  yes
+        Petal.Length 1.3439 <0.0001  yes
+        Sepal.Length 0.7302 <0.0001   no
+        Sepal.Width  0.4039 <0.0001   no
+        <BLANKLINE>
+        2 of 4 columns are kept by information gain: Petal.Length, Petal.Width; choose inside
+        every fold (a pipeline) when a model on them is to be judged.
         """
         from treewright.evaluation._comparison_words import cells
 

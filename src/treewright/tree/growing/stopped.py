@@ -55,6 +55,16 @@ class Stopping:
     """When growth stopped; numbers as in :class:`treewright.tree.growing.recipe.Recipe`.
 
     ``no_split`` are the words of a chooser in Python for a node that it leaves whole.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+    >>> tree.stopping.max_depth
+    2
+    >>> [node.stopped for node in tree.nodes if node.is_leaf]
+    ['all rows are of one class', 'max_depth = 2 is reached', 'max_depth = 2 is reached']
     """
 
     max_depth: int | None = None

@@ -53,6 +53,20 @@ class Node:
         The tree.
     id
         Number of the node, 0 for the root.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+    >>> root = tree.node(0)
+    >>> root.test, root.n_samples, root.prediction
+    ('Petal.Length < 2.45', 150, 'setosa')
+    >>> left, right = root.children
+    >>> left.condition, left.is_leaf, left.prediction
+    ('Petal.Length < 2.45', True, 'setosa')
+    >>> right.feature, right.depth, right.parent.id
+    ('Petal.Width', 1, 0)
     """
 
     tree: Tree
@@ -191,7 +205,28 @@ class Node:
 
 @dataclass(frozen=True, repr=False)
 class Nodes(Sequence[Node]):
-    """The nodes of a tree in id order."""
+    """The nodes of a tree in id order.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> nodes = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_.nodes
+    >>> len(nodes)
+    5
+    >>> for node in nodes:
+    ...     print(node.id, node.test or node.prediction)
+    0 Petal.Length < 2.45
+    1 setosa
+    2 Petal.Width < 1.75 (or gap)
+    3 versicolor
+    4 virginica
+    """
 
     tree: Tree
 

@@ -46,6 +46,15 @@ class Step:
         Part of the row that came here; 1 unless a gap above sent it down several branches.
     prediction
         What the node predicts, if the way ends here.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+    >>> step = tree.path(iris.data.slice(60, 1)).steps[0]
+    >>> step.test, step.child, step.reason
+    ('Petal.Length >= 2.45', 2, 'Petal.Length is 3.5')
     """
 
     node: int
@@ -64,7 +73,26 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class Path(Sequence[Step]):
-    """The steps of a row, depth first; ``leaf`` is where most of it ends."""
+    """The steps of a row, depth first; ``leaf`` is where most of it ends.
+
+    Parameters
+    ----------
+    steps
+        One per node that the row came to.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+    >>> path = tree.path(iris.data.slice(60, 1))
+    >>> print(path)
+    node 0: Petal.Length >= 2.45 → node 2  (Petal.Length is 3.5)
+    node 2: Petal.Width < 1.75 → node 3  (Petal.Width is 1)
+    node 3: versicolor  (a leaf)
+    >>> path.leaf
+    3
+    """
 
     steps: tuple[Step, ...]
 

@@ -61,6 +61,17 @@ class Rule:
         Confidence over the share of the class in training.
     vote
         How much the rule counts where several decide together.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> tree = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_
+    >>> rule = tree.rules()[1]
+    >>> rule.outcome, rule.n_samples, round(rule.confidence, 3), rule.node
+    ('versicolor', 54, 0.907, 3)
+    >>> rule.text()
+    'Petal.Length >= 2.45 (or gap) and Petal.Width < 1.75 (or gap)'
     """
 
     conditions: tuple[Condition, ...]
@@ -76,7 +87,13 @@ class Rule:
     vote: float = 1.0
 
     def text(self, wording: Wording | None = None) -> str:
-        """The conditions in words."""
+        """The conditions in words.
+
+        Parameters
+        ----------
+        wording
+            How numbers and features are written; None for the usual way.
+        """
         wording = wording or Wording.over(self.conditions)
         return " and ".join(wording.text(c) for c in self.conditions) or "always"
 
@@ -102,6 +119,28 @@ class Rules(Sequence[Rule]):
         What they predict.
     gap_names
         Features for which the text says where gaps go; None for all.
+
+    Examples
+    --------
+    >>> from treewright import CARTClassifier, datasets
+    >>> iris = datasets.load_iris()
+    >>> rules = CARTClassifier(max_depth=2).fit(iris.data, iris.target).tree_.rules()
+    >>> print(rules)
+    3 rules for y; in brackets the rows and share of the class in training
+    1. Petal.Length < 2.45 → setosa  (n 50, 1.00)
+    2. Petal.Length >= 2.45 and Petal.Width < 1.75 → versicolor  (n 54, 0.91)
+    3. Petal.Length >= 2.45 and Petal.Width >= 1.75 → virginica  (n 46, 0.98)
+    >>> [rule.outcome for rule in rules]
+    ['setosa', 'versicolor', 'virginica']
+    >>> rules.frame().shape
+    (3, 6)
+    >>> print(rules.to_text())
+    3 rules for y; in brackets the rows and share of the class in training
+    1. Petal.Length < 2.45 → setosa  (n 50, 1.00)
+    2. Petal.Length >= 2.45 and Petal.Width < 1.75 → versicolor  (n 54, 0.91)
+    3. Petal.Length >= 2.45 and Petal.Width >= 1.75 → virginica  (n 46, 0.98)
+    >>> list(rules.to_dict())
+    ['rule', 'outcome', 'n_samples', 'weight', 'confidence', 'node']
     """
 
     items: tuple[Rule, ...]
@@ -149,7 +188,13 @@ class Rules(Sequence[Rule]):
         return "\n".join(lines)
 
     def to_dict(self, *, digits: int = 6) -> dict[str, list[Any]]:
-        """The rules as columns: a dict of lists."""
+        """The rules as columns: a dict of lists.
+
+        Parameters
+        ----------
+        digits
+            Significant digits of bounds.
+        """
         wording = self._wording(digits)
         return {
             "rule": [rule.text(wording) for rule in self.items],
@@ -161,7 +206,13 @@ class Rules(Sequence[Rule]):
         }
 
     def frame(self, *, digits: int = 6) -> pd.DataFrame:
-        """The rules as a pandas data frame, one row each."""
+        """The rules as a pandas data frame, one row each.
+
+        Parameters
+        ----------
+        digits
+            Significant digits of bounds.
+        """
         try:
             import pandas as pd
         except ImportError as error:
