@@ -224,7 +224,7 @@ class ExtraColumnsWarning(TreewrightWarning):
     ...     warnings.simplefilter("always")
     ...     answers = model.predict({"size": [1.5], "colour": ["red"]})
     >>> print(said[0].message)
-    Ignored column 'colour', which training did not have; drop from X to silence this.
+    Ignored column 'colour', which training did not have; drop it from X to silence this.
     """
 
 

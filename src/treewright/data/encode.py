@@ -281,8 +281,8 @@ def _where(frame: Frame, schema: Schema, owner: str) -> list[int]:
     extra = [name for name in frame.names if name not in known]
     if extra:
         warnings.warn(
-            f"Ignored {listed(extra, 'column')}, which training did not have; drop from X to "
-            "silence this.",
+            f"Ignored {listed(extra, 'column')}, which training did not have; drop "
+            f"{'it' if len(extra) == 1 else 'them'} from X to silence this.",
             ExtraColumnsWarning,
             stacklevel=5,
         )
