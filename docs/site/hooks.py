@@ -5,6 +5,7 @@ Pages of learners get a table of all parameters.
 
 from __future__ import annotations
 
+import html as markup
 import re
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
 import gallery  # noqa: E402
+import pictures  # noqa: E402
 import reference  # noqa: E402
 
 
@@ -40,8 +42,41 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
 
 
 def on_page_content(html: str, page, config, files) -> str:
-    """Docstrings name things in Sphinx's way; here they are plain code."""
-    return re.sub(r":(?:mod|class|meth|func|attr|data):(<code>)~?", r"\1", html)
+    """Names of Sphinx's kind become plain code, options stay whole, pictures are framed."""
+    html = re.sub(r":(?:mod|class|meth|func|attr|data):(<code>)~?", r"\1", html)
+    html = re.sub(r"(<summary>See Also</summary>\s*)<p>(.*?)</p>", listed, html, flags=re.S)
+    html = re.sub(r"<code>([^<]*)</code>", kept_code, html)
+    if not any(top.children for top in page.toc):
+        page.meta.setdefault("hide", []).append("toc")  # its room goes to the text
+    html = "".join(
+        part if part.startswith("<") else kept_numbers(part) for part in TAGS.split(html) if part
+    )
+    return pictures.framed(html, page.file.dest_uri, Path(config.docs_dir))
+
+
+def listed(names: re.Match[str]) -> str:
+    """The names that a docstring points to, one a line."""
+    entries = re.split(r"\n(?=[\w.]+ : )", names[2])
+    items = (re.sub(r"^([\w.]+) : ", r"<code>\1</code>: ", entry) for entry in entries)
+    return f"{names[1]}<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+
+
+TAGS = re.compile(r"(<pre.*?</pre>|<code.*?</code>|<[^>]*>)", re.S)
+SHORT = 24
+"""Letters of code that stay on one line of a table."""
+
+
+def kept_code(code: re.Match[str]) -> str:
+    """Code in which no line ends within ``--max-depth``."""
+    text = re.sub(r"(?<![\w-])--?[a-zA-Z][\w-]*", r'<span class="whole">\g<0></span>', code[1])
+    short = ' class="whole"' if len(markup.unescape(code[1])) <= SHORT else ""
+    return f"<code{short}>{text}</code>"
+
+
+def kept_numbers(text: str) -> str:
+    """Text in which no line ends within 200 000 or before a unit."""
+    text = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", text)
+    return re.sub(r"(?<=\d) (?=(?:[µm]?s|[kMG]i?B|[%×])(?!\w))", "\u00a0", text)
 
 
 def on_post_build(config) -> None:
@@ -53,3 +88,4 @@ def on_post_build(config) -> None:
         text = text.replace("https://unpkg.com/iframe-worker/shim", near)
         text = text.replace('role="dialog">', 'role="dialog" aria-label="Search">')
         page.write_text(text, encoding="utf-8")
+    pictures.darken(site)
