@@ -35,16 +35,21 @@ def credit() -> None:
     data = datasets.load_german_credit()
     model = RandomForestClassifier(random_state=0)
     result = cross_validate(model, data.data, data.target, positive="bad", random_state=0)
-    figure, axes = plt.subplots(1, 5, figsize=(20, 4), layout="constrained")
-    for kind, ax in zip(("roc", "pr", "confusion", "calibration", "gain"), axes, strict=True):
+    figure, axes = plt.subplots(3, 2, figsize=(6.4, 8.4), layout="constrained")
+    for kind, ax in zip(("roc", "pr", "confusion", "calibration", "gain"), axes.flat, strict=False):
         result.plot(kind, ax)
+    for ax in axes.flat[:2]:  # what the legend would say twice, and too long for a small picture
+        ax.set_title(ax.get_legend().get_texts()[0].get_text().replace("bad", ax.get_title()))
+        ax.get_legend().remove()
+    axes.flat[-1].remove()
     _save(figure, "judging-credit")
 
 
 def curves() -> None:
     """Size of a tree, number of rows, regions, bias and variance."""
     rings = datasets.two_rings(1000, random_state=0)
-    figure, axes = plt.subplots(1, 4, figsize=(18, 4), layout="constrained")
+    figure, grid = plt.subplots(2, 2, figsize=(6.4, 6), layout="constrained")
+    axes = grid.flat
     sizes = [2, 4, 8, 12, 16, 24, 32, 64, 128, 250]
     complexity_curve(
         CARTClassifier(), rings.data, rings.target, "max_leaf_nodes", sizes, random_state=0
