@@ -67,10 +67,11 @@ SHORT = 24
 
 
 def kept_code(code: re.Match[str]) -> str:
-    """Code in which no line ends within ``--max-depth``."""
-    text = re.sub(r"(?<![\w-])--?[a-zA-Z][\w-]*", r'<span class="whole">\g<0></span>', code[1])
-    short = ' class="whole"' if len(markup.unescape(code[1])) <= SHORT else ""
-    return f"<code{short}>{text}</code>"
+    """Code in which lines end at signs, not within words or ``--max-depth``."""
+    short = len(markup.unescape(code[1])) <= SHORT
+    text = code[1] if short else re.sub(r"(?<=[(=/])(?=\w)|(?<=\.)(?=\w{5})", "<wbr>", code[1])
+    text = re.sub(r"(?<![\w-])--?[a-zA-Z][\w-]*", r'<span class="whole">\g<0></span>', text)
+    return f'<code class="whole">{text}</code>' if short else f"<code>{text}</code>"
 
 
 def kept_numbers(text: str) -> str:
@@ -86,6 +87,7 @@ def on_post_build(config) -> None:
         text = page.read_text(encoding="utf-8")
         near = "../" * (len(page.relative_to(site).parts) - 1) + "site/vendor/iframe-worker.js"
         text = text.replace("https://unpkg.com/iframe-worker/shim", near)
+        text = text.replace('id="__search"', 'id="__search" aria-label="Search"')
         text = text.replace('role="dialog">', 'role="dialog" aria-label="Search">')
         page.write_text(text, encoding="utf-8")
     pictures.darken(site)

@@ -36,17 +36,18 @@ def dark() -> str:
 def framed(html: str, page_uri: str, docs: Path) -> str:
     """The HTML of a page, its pictures linked and given their least width."""
 
-    def frame(match: re.Match[str]) -> str:
-        alt, source = match[1], match[2]
-        path = docs / posixpath.normpath(posixpath.join(posixpath.dirname(page_uri), source))
+    def image(match: re.Match[str]) -> str:
+        path = docs / posixpath.normpath(posixpath.join(posixpath.dirname(page_uri), match[2]))
         width, height, least = measure(path)
         both = ' class="both"' if knows_dark(path) else ""
         return (
-            f'<p class="picture"><a href="{source}"><img alt="{alt}" src="{source}"{both} '
-            f'width="{width:.0f}" height="{height:.0f}" style="min-width: {least:.0f}px"></a></p>'
+            f'<img alt="{match[1]}" src="{match[2]}"{both} width="{width:.0f}" '
+            f'height="{height:.0f}" style="--least: {least:.0f}px">'
         )
 
-    return re.sub(r'<p><img alt="([^"]*)" src="([^":]+)" ?/?></p>', frame, html)
+    html = re.sub(r'<img alt="([^"]*)" src="([^":]+\.(?:svg|png))" ?/?>', image, html)
+    alone = r'<p>(<img [^>]*src="([^"]*)"[^>]*>)</p>'
+    return re.sub(alone, r'<p class="picture"><a href="\2">\1</a></p>', html)
 
 
 def measure(path: Path) -> tuple[float, float, float]:
