@@ -73,7 +73,9 @@ def test_every_example_runs(example, tmp_path):
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_links_and_named_files_exist(document):
     text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
-    links = [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
+    links = [
+        link for link in re.findall(r"(?:\]\(|src=\"|href=\")([^)\"#]+)", text) if "://" not in link
+    ]
     made = {(ROOT / "docs" / page).resolve() for page in MADE}
     wrong = [
         link
