@@ -336,66 +336,6 @@ def regions() -> Figure:
     return figure
 
 
-def agreement() -> Figure:
-    """Of the runs of each original program, how many models are the same here."""
-
-    def numbers(row, *names: str) -> list[int]:
-        return [int(re.sub(r"\D", "", str(row[name])) or 0) for name in names]
-
-    rpart = table("comparisons/cart.md", "| compared | equal").iloc[0]
-    c45 = table("comparisons/c45.md", "| program, run")
-    rules = table("comparisons/c45rules.md", "| | data sets |")["data sets"].astype(int)
-    c50 = table("comparisons/c50.md", "| run | data sets | equal").iloc[0]
-    ctree = table("comparisons/ctree.md", "| run | parameters").iloc[-1]
-    earth = table("comparisons/mars.md", "| data set | rows | predictors")
-    runs = " ".join(earth["heuristics off"] + " " + earth["on"])
-    id3 = table("comparisons/id3.md", "| data set | rows")["tree"]
-    j48, release8 = c45.iloc[0], c45[c45["compared"] == "pruned trees"].iloc[0]
-    parts = {  # equal, tied, different, random
-        "rpart": [*numbers(rpart, "equal", "tied", "different"), 0],
-        "partykit's ctree": numbers(ctree, "equal", "tied", "different", "random"),
-        "earth": [sum(map(int, re.findall(rf"(\d+) {sign}", runs))) for sign in "=~≠"] + [0],
-        "J48": [*numbers(j48, "equal", "tied", "different"), 0],
-        "C4.5 release 8": [*numbers(release8, "equal", "tied", "different"), 0],
-        "c4.5rules": [rules[0], 0, rules[1], 0],
-        "C5.0, trees": [int(c50["equal"]), 0, int(c50["data sets"]) - int(c50["equal"]), 0],
-        "Weka's Id3": [int((id3 == "equal").sum()), 0, int((id3 != "equal").sum()), 0],
-    }
-    figure, ax = axes(3.8)
-    names = ("equal", "a tie decides", "different", "drawn at random")
-    shares = np.array([np.array(counts) / sum(counts) for counts in parts.values()])
-    left = np.zeros(len(parts))
-    for share, name, colour in zip(shares.T, names, (BLUE, SKY, RED, "#8794a3"), strict=True):
-        ax.barh(range(len(parts)), 100 * share, 0.6, left=100 * left, color=colour, label=name)
-        left += share
-    labels = [f"{name}, {sum(counts)}" for name, counts in parts.items()]
-    ax.set_yticks(range(len(parts)), labels)
-    ax.invert_yaxis()
-    ax.set_xlabel("% of the recorded runs")
-    figure.legend(loc="outside upper right", ncols=4, fontsize=9, columnspacing=1, handlelength=1)
-    return figure
-
-
-def forests() -> Figure:
-    """Errors of forests beside R's, in standard errors, a dot for each data set."""
-    found = table("comparisons/forests.md", "| data set | program | rows")
-    figure, ax = axes(4.2)
-    sets = list(dict.fromkeys(found["data set"]))
-    ax.axvspan(-1, 1, color="#8794a3", alpha=0.2, lw=0)
-    ax.axvline(0, color="#808080", lw=0.8)
-    programs = {"randomForest": (BLUE, 0.15), "ranger": (ORANGE, -0.15)}
-    for program, (colour, shift) in programs.items():
-        mine = found[found["program"] == program]
-        places = [sets.index(name) - shift for name in mine["data set"]]
-        ax.plot(mine["in se"].iloc[:, 0].astype(float), places, "o", color=colour, label=program)
-    ax.set_yticks(range(len(sets)), sets)
-    ax.invert_yaxis()
-    ax.set_xlim(-1.4, 1.4)
-    ax.set_xlabel("out-of-bag error, ours less theirs, in standard errors")
-    figure.legend(loc="outside upper right", ncols=2)
-    return figure
-
-
 PICTURES: dict[str, Callable[[], Figure]] = {
     "data-kinds": kinds,
     "gaps-ways": gaps,
@@ -406,19 +346,19 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "exports-time": exports,
     "speed": speed,
     "learners-regions": regions,
-    "agreement": agreement,
-    "forests-beside": forests,
 }
 
 
-def main() -> None:
+def main(pictures: dict[str, Callable[[], Figure]]) -> None:
     """Draw what is named."""
     mpl.rcParams.update(STYLE)
-    for name in sys.argv[1:] or PICTURES:
+    for name in sys.argv[1:] or pictures:
         path = DOCS / "img" / f"{name}.svg"
-        PICTURES[name]().savefig(path, metadata={"Date": None})
+        figure = pictures[name]()
+        figure.savefig(path, metadata={"Date": None})
+        plt.close(figure)
         print(path.relative_to(DOCS.parent))
 
 
 if __name__ == "__main__":
-    main()
+    main(PICTURES)
