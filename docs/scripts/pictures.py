@@ -91,7 +91,9 @@ def forest_importances():
     data = datasets.load_titanic()
     forest = treewright.RandomForestClassifier(500, random_state=0, **data.schema_hints)
     forest.fit(data.data, data.target)
-    return forest.permutation_importance_oob(data.data, data.target).plot()
+    ax = forest.permutation_importance_oob(data.data, data.target).plot()
+    ax.figure.set_size_inches(5.6, 2.8)
+    return ax
 
 
 def c45rules_titanic():

@@ -45,12 +45,9 @@ def on_page_content(html: str, page, config, files) -> str:
     """Names of Sphinx's kind become plain code, options stay whole, pictures are framed."""
     html = re.sub(r":(?:mod|class|meth|func|attr|data):(<code>)~?", r"\1", html)
     html = re.sub(r"(<summary>See Also</summary>\s*)<p>(.*?)</p>", listed, html, flags=re.S)
-    html = re.sub(r"<code>([^<]*)</code>", kept_code, html)
     if not any(top.children for top in page.toc):
         page.meta.setdefault("hide", []).append("toc")  # its room goes to the text
-    html = "".join(
-        part if part.startswith("<") else kept_numbers(part) for part in TAGS.split(html) if part
-    )
+    html = kept(html)
     return pictures.framed(html, page.file.dest_uri, Path(config.docs_dir))
 
 
@@ -61,15 +58,25 @@ def listed(names: re.Match[str]) -> str:
     return f"{names[1]}<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
 
 
+def kept(html: str) -> str:
+    """The HTML of a page, in which lines end where they should."""
+    html = re.sub(r"<pre.*?</pre>|<code>([^<]*)</code>", kept_code, html, flags=re.S)
+    return "".join(
+        part if part.startswith("<") else kept_numbers(part) for part in TAGS.split(html) if part
+    )
+
+
 TAGS = re.compile(r"(<pre.*?</pre>|<code.*?</code>|<[^>]*>)", re.S)
-SHORT = 24
+SHORT = 30
 """Letters of code that stay on one line of a table."""
 
 
 def kept_code(code: re.Match[str]) -> str:
-    """Code in which lines end at signs, not within words or ``--max-depth``."""
+    """Code in which lines end at signs, not within words or ``--max-depth``; blocks as they are."""
+    if code[1] is None:
+        return code[0]
     short = len(markup.unescape(code[1])) <= SHORT
-    text = code[1] if short else re.sub(r"(?<=[(=/])(?=\w)|(?<=\.)(?=\w{5})", "<wbr>", code[1])
+    text = code[1] if short else re.sub(r"(?<=[(/])(?=\w)|(?<=\.)(?=\w{5})", "<wbr>", code[1])
     text = re.sub(r"(?<![\w-])--?[a-zA-Z][\w-]*", r'<span class="whole">\g<0></span>', text)
     return f'<code class="whole">{text}</code>' if short else f"<code>{text}</code>"
 
