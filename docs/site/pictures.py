@@ -18,15 +18,20 @@ LEAST = 8.5
 """Pixels of the smallest letters of a picture."""
 LEAST_SHARE = 0.7
 """Of a picture made of pixels, whose letters are not known."""
-OF_OTHERS = "same-tree-"
-"""Pictures that show what others draw stay as these draw them."""
+ALWAYS_LIGHT = ("same-tree-", "summary")
+"""Pictures that show what others draw stay as these draw them; a legend may speak of black."""
 
 
 def dark() -> str:
     """A style sheet that gives the colours of light charts their dark counterparts."""
     light, night = THEMES["light"], THEMES["dark"]
     pairs = {light[role]: night[role] for role in ("paper", "ink", "soft", "line", "faint")}
-    pairs |= {"#000000": night["soft"], "#808080": night["faint"], "#cccccc": night["line"]}
+    pairs |= {
+        "#000000": night["soft"],
+        "#404040": night["soft"],
+        "#808080": night["faint"],
+        "#cccccc": night["line"],
+    }
     rules = [f'text,[id^="text_"]{{fill:{night["ink"]}}}']
     for part in ("fill", "stroke"):
         rules += [f'[style*="{part}: {a}"]{{{part}:{b}!important}}' for a, b in pairs.items()]
@@ -83,7 +88,7 @@ def knows_dark(path: Path) -> bool:
 
 def by_matplotlib(path: Path, text: str) -> bool:
     """Whether a picture is a chart of ours."""
-    return "Matplotlib" in text[:2000] and not path.name.startswith(OF_OTHERS)
+    return "Matplotlib" in text[:2000] and not path.name.startswith(ALWAYS_LIGHT)
 
 
 def darken(site: Path) -> None:
