@@ -56,6 +56,8 @@ docs: $(VENV)/stamp-docs
 
 pictures: $(VENV)/stamp-package
 	$(BIN)/python docs/scripts/pictures.py
+	$(BIN)/python docs/scripts/guide_figures.py
+	$(BIN)/python docs/scripts/comparison_figures.py
 
 bench: $(VENV)/stamp-package
 	$(BIN)/python benchmarks/run.py

@@ -223,7 +223,7 @@ def draw_turn(path: Path) -> None:
     import treewright
 
     rings = treewright.datasets.two_rings(random_state=0)
-    figure, ax = plt.subplots(figsize=(7, 4))
+    figure, ax = plt.subplots(figsize=(5.6, 3.6))
     treewright.pruning_curve(CARTClassifier(), rings.data, rings.target).plot(ax)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})

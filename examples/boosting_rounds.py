@@ -21,5 +21,6 @@ frame = curve.frame()
 print(frame.iloc[[0, 9, 49, len(frame) - 1]].round(3).to_string(index=False))
 plt.rcParams["svg.hashsalt"] = "treewright"  # the same bytes every time
 ax = curve.plot()
-ax.set_title("AdaBoost of trees with three levels, two rings, 10 % of the labels flipped")
+ax.set_title("Trees of three levels, two rings,\n10 % of the labels flipped")
+ax.figure.set_size_inches(5.6, 4)
 ax.figure.savefig("boosting-rounds.svg", metadata={"Date": None})

@@ -26,4 +26,6 @@ print()
 print(model.importance())
 if len(sys.argv) > 1:
     matplotlib.rcParams["svg.hashsalt"] = "treewright"
-    model.plot().savefig(sys.argv[1], metadata={"Date": None})
+    figure = model.plot()
+    figure.set_size_inches(7, 4.6)
+    figure.savefig(sys.argv[1], metadata={"Date": None})

@@ -26,7 +26,7 @@ def figure(models, X, y, path):
     matplotlib.rcParams.update({"svg.hashsalt": "treewright", "svg.fonttype": "none"})
     from matplotlib import pyplot as plt
 
-    fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.7), sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(5.6, 3.1), sharey=True)
     side = np.linspace(0, 1, 200)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     for ax, (name, model) in zip(axes, models.items(), strict=True):

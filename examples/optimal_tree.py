@@ -29,7 +29,7 @@ def figure(models, X, y, path):
     matplotlib.rcParams.update({"svg.hashsalt": "treewright", "svg.fonttype": "none"})
     from matplotlib import pyplot as plt
 
-    fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.7), sharey=True)
+    fig, axes = plt.subplots(1, 2, figsize=(5.6, 3.1), sharey=True)
     side = np.linspace(0, 1, 200)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     for ax, (name, model) in zip(axes, models.items(), strict=True):
@@ -37,7 +37,7 @@ def figure(models, X, y, path):
         ax.imshow(says, origin="lower", extent=(0, 1, 0, 1), cmap="coolwarm", alpha=0.35)
         ax.scatter(*X.T, c=y, cmap="coolwarm", s=7)
         wrong = np.count_nonzero(model.predict(X) != y)
-        ax.set_title(f"{name}: {wrong} errors, {model.get_n_leaves()} leaves", fontsize=10)
+        ax.set_title(f"{name}\n{wrong} errors, {model.get_n_leaves()} leaves", fontsize=10)
         ax.set(xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
     fig.tight_layout()
     fig.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)

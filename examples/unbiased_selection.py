@@ -62,7 +62,7 @@ def figure(table, path):
     matplotlib.rcParams.update({"svg.hashsalt": "treewright", "svg.fonttype": "none"})
     from matplotlib import pyplot as plt
 
-    fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.2), sharey=True, sharex=True)
+    fig, axes = plt.subplots(1, 2, figsize=(5.6, 3.4), sharey=True, sharex=True)
     for ax, name, colour in zip(axes, table, ("#2b6cb0", "#c05621"), strict=True):
         ax.barh(table.index[::-1], 100 * table[name][::-1], color=colour)
         ax.axvline(100 / len(table), color="0.25", linestyle="--", linewidth=1)

@@ -22,6 +22,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "docs" / "site")]
 import check_site  # noqa: E402
 import documents  # noqa: E402
 import gallery  # noqa: E402
+import pictures  # noqa: E402
 import public_names  # noqa: E402
 import reference  # noqa: E402
 
@@ -72,7 +73,9 @@ def test_every_example_runs(example, tmp_path):
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_links_and_named_files_exist(document):
     text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.S)
-    links = [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
+    links = [
+        link for link in re.findall(r"(?:\]\(|src=\"|href=\")([^)\"#]+)", text) if "://" not in link
+    ]
     made = {(ROOT / "docs" / page).resolve() for page in MADE}
     wrong = [
         link
@@ -100,6 +103,34 @@ def test_every_picture_is_in_the_gallery_and_has_a_script():
 def test_every_learner_page_has_a_picture():
     pages = [p for p in (ROOT / "docs/learners").glob("*.md") if p.name != "index.md"]
     assert [p.name for p in pages if "![" not in p.read_text(encoding="utf-8")] == []
+
+
+def test_pictures_shrink_until_their_letters_are_small_and_open_alone():
+    page = '<p><img alt="A tree" src="../img/cart-titanic.svg" /></p>'
+    html = pictures.framed(page, "learners/cart.html", ROOT / "docs")
+    assert html.startswith('<p class="picture"><a href="../img/cart-titanic.svg"><img alt="A tree"')
+    width, _, least = pictures.measure(ROOT / "docs/img/cart-titanic.svg")
+    assert least == pytest.approx(width * pictures.LEAST / 9)
+
+
+@pytest.mark.parametrize("picture", gallery.PICTURES, ids=lambda picture: picture.file)
+def test_every_picture_of_ours_is_dark_in_the_dark(picture):
+    ours = picture.file.endswith(".svg") and not picture.file.startswith(
+        ("same-tree-dtreeviz", "same-tree-sklearn")
+    )
+    assert pictures.knows_dark(ROOT / "docs/img" / picture.file) == ours
+
+
+def test_code_of_the_site_ends_lines_at_signs():
+    pytest.importorskip("mkdocs")
+    hooks = importlib.import_module("hooks")
+    block = "<pre><code>treewright tune (cv=5) --max-depth 3</code></pre>"
+    html = "<code>treewright tune data.csv --max-depth 3 (cv=5)</code>"
+    made = hooks.kept(block + html)
+    assert made.startswith(block)
+    assert '<span class="whole">--max-depth</span>' in made
+    assert "(<wbr>cv=5)" in made
+    assert re.sub(r"<[^>]*>", "", made) == re.sub(r"<[^>]*>", "", block + html)
 
 
 def test_everybody_can_read_the_built_pages():

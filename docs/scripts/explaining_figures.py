@@ -13,12 +13,20 @@ from matplotlib import pyplot as plt
 import treewright as tw
 from treewright import explain
 
+mpl.rcParams.update({"svg.hashsalt": "treewright", "svg.fonttype": "none"})
+WIDTH = 5.6
 TO = Path(__file__).resolve().parents[1] / "img" / "explaining"
 
 
 def save(name: str, ax: Any) -> None:
-    """One picture, small enough for a page."""
-    ax.figure.savefig(TO / f"{name}.png", dpi=80, metadata={"Software": None})
+    """One picture, small enough for a telephone; many dots are one image."""
+    width, height = ax.figure.get_size_inches()
+    ax.figure.set_size_inches(WIDTH, max(2.4, WIDTH * height / width))
+    for artist in ax.collections:
+        artist.set_rasterized(len(artist.get_offsets()) > 100)
+    for artist in ax.lines if len(ax.lines) > 50 else ():
+        artist.set_rasterized(True)
+    ax.figure.savefig(TO / f"{name}.svg", dpi=200, metadata={"Date": None})
     plt.close(ax.figure)
 
 

@@ -82,15 +82,15 @@ def draw() -> None:
     mpl.rcParams["svg.hashsalt"] = "treewright"
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(3, 1, figsize=(5.6, 7), sharex=True, layout="constrained")
     p = np.linspace(0.5, 0.999, 500)
     for ax, n in zip(axes, (20, 100, 1000), strict=True):
         for method in METHODS:
             ax.plot(p, proportion_coverage(method, n, p), linewidth=1, label=method)
-        ax.axhspan(0.93, 0.97, color="0.9", zorder=0)
-        ax.axhline(0.95, color="0.5", linewidth=0.8, linestyle=":")
-        ax.set(title=f"{n} test rows", xlabel="true accuracy", ylim=(0.6, 1.005))
-    axes[0].set_ylabel("share of intervals that hold it")
+        ax.axhspan(0.93, 0.97, color="#8794a3", alpha=0.25, lw=0, zorder=0)
+        ax.axhline(0.95, color="#808080", linewidth=0.8, linestyle=":")
+        ax.set(title=f"{n} test rows", ylabel="intervals that hold it", ylim=(0.6, 1.005))
+    axes[-1].set_xlabel("true accuracy")
     axes[0].legend(loc="lower left")
     figure.savefig(IMAGE, metadata={"Date": None})
 

@@ -25,7 +25,7 @@ from treewright import (
 )
 
 mpl.use("Agg")
-mpl.rcParams["svg.hashsalt"] = "treewright"
+mpl.rcParams.update({"svg.hashsalt": "treewright", "axes.titlesize": 10, "legend.fontsize": 9.6})
 
 IMAGES = Path(__file__).parents[1] / "img"
 
@@ -35,16 +35,23 @@ def credit() -> None:
     data = datasets.load_german_credit()
     model = RandomForestClassifier(random_state=0)
     result = cross_validate(model, data.data, data.target, positive="bad", random_state=0)
-    figure, axes = plt.subplots(1, 5, figsize=(20, 4), layout="constrained")
-    for kind, ax in zip(("roc", "pr", "confusion", "calibration", "gain"), axes, strict=True):
+    figure, axes = plt.subplots(3, 2, figsize=(5.6, 7.8), layout="constrained")
+    for kind, ax in zip(("roc", "pr", "confusion", "calibration", "gain"), axes.flat, strict=False):
         result.plot(kind, ax)
+    for ax in axes.flat[:2]:  # what the legend would say twice, and too long for a small picture
+        ax.set_title(ax.get_legend().get_texts()[0].get_text().replace("bad", ax.get_title()))
+        ax.get_legend().remove()
+    axes.flat[3].get_legend().set_loc("upper left")
+    axes.flat[3].set_ylim(-0.05, 1.4)  # room for it
+    axes.flat[-1].remove()
     _save(figure, "judging-credit")
 
 
 def curves() -> None:
     """Size of a tree, number of rows, regions, bias and variance."""
     rings = datasets.two_rings(1000, random_state=0)
-    figure, axes = plt.subplots(1, 4, figsize=(18, 4), layout="constrained")
+    figure, grid = plt.subplots(2, 2, figsize=(5.6, 5.2), layout="constrained")
+    axes = grid.flat
     sizes = [2, 4, 8, 12, 16, 24, 32, 64, 128, 250]
     complexity_curve(
         CARTClassifier(), rings.data, rings.target, "max_leaf_nodes", sizes, random_state=0
@@ -58,6 +65,9 @@ def curves() -> None:
         noise=0.3,
         random_state=0,
     ).plot(axes[3])
+    axes[3].set_ylim(0, 0.26)  # room for the legend
+    for dots in axes[2].collections[1:]:
+        dots.set_sizes([5])
     _save(figure, "judging-curves")
 
 

@@ -14,12 +14,28 @@ import numpy as np
 
 mpl.use("agg")
 from matplotlib import pyplot as plt
+from matplotlib.colors import ListedColormap
 
 import treewright
 from treewright import datasets
 
 IMAGES = Path(__file__).parents[1] / "img"
-mpl.rcParams.update({"svg.hashsalt": "treewright", "svg.fonttype": "none", "font.size": 9})
+mpl.rcParams.update(
+    {
+        "svg.hashsalt": "treewright",
+        "svg.fonttype": "none",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
+)
+PAGE = 925
+"""Pixels of a tree that a page shows at 85 % and can still be read."""
+BLUE, ORANGE = "#0072b2", "#e69f00"
+
+
+def above(ax) -> None:
+    """The legend over the axes, where it hides nothing."""
+    ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(-0.1, 1), ncols=2, fontsize=9)
 
 
 def titanic(learner, **options):
@@ -33,42 +49,51 @@ def cart_titanic() -> str:
     model = titanic(
         treewright.CARTClassifier, cp="cv", rule="1se", min_samples_leaf=7, random_state=0
     )
-    return model.tree_.to_svg()
+    return model.tree_.to_svg(width=PAGE)
+
+
+def start_titanic() -> str:
+    """The tree of docs/start.md, whose classes are those of the file."""
+    data = datasets.load_titanic()
+    model = treewright.CARTClassifier(cp="cv", rule="1se", random_state=0)
+    return model.fit(data.data, data.frame["Survived"]).tree_.to_svg(width=PAGE)
 
 
 def id3_tennis() -> str:
     data = datasets.load_play_tennis()
-    return treewright.ID3Classifier().fit(data.data, data.target).tree_.to_svg()
+    return treewright.ID3Classifier().fit(data.data, data.target).tree_.to_svg(width=PAGE)
 
 
 def c45_titanic() -> str:
-    return titanic(treewright.C45Classifier).tree_.to_svg()
+    return titanic(treewright.C45Classifier).tree_.to_svg(width=PAGE)
 
 
 def c50_credit() -> str:
     data = datasets.load_german_credit()
     model = treewright.C50Classifier(min_samples_leaf=25, **data.schema_hints)
-    return model.fit(data.data, data.target).tree_.to_svg()
+    return model.fit(data.data, data.target).tree_.to_svg(width=PAGE)
 
 
 def ctree_titanic() -> str:
-    return titanic(treewright.CTreeClassifier, max_depth=3).tree_.to_svg()
+    return titanic(treewright.CTreeClassifier, max_depth=3).tree_.to_svg(width=PAGE)
 
 
 def chaid_titanic() -> str:
-    return titanic(treewright.CHAIDClassifier).tree_.to_svg()
+    return titanic(treewright.CHAIDClassifier).tree_.to_svg(width=PAGE)
 
 
 def hunt_titanic() -> str:
     model = titanic(treewright.HuntClassifier, criterion="entropy", max_depth=2)
-    return model.tree_.to_svg()
+    return model.tree_.to_svg(width=PAGE)
 
 
 def forest_importances():
     data = datasets.load_titanic()
     forest = treewright.RandomForestClassifier(500, random_state=0, **data.schema_hints)
     forest.fit(data.data, data.target)
-    return forest.permutation_importance_oob(data.data, data.target).plot()
+    ax = forest.permutation_importance_oob(data.data, data.target).plot()
+    ax.figure.set_size_inches(5.6, 2.8)
+    return ax
 
 
 def c45rules_titanic():
@@ -76,8 +101,8 @@ def c45rules_titanic():
     data = datasets.load_titanic()
     rules = treewright.C45Rules().fit(data.data, data.target).rules_
     table = rules.frame()
-    fig, ax = plt.subplots(figsize=(7.2, 3.6))
-    colours = {0: "#0072b2", 1: "#e69f00"}
+    fig, ax = plt.subplots(figsize=(5.6, 3.4))
+    colours = {0: BLUE, 1: ORANGE}
     for label, colour in colours.items():
         mine = table[table["outcome"].astype(str) == str(label)]
         ax.scatter(mine["n_samples"], mine["confidence"], color=colour, label=f"Survived = {label}")
@@ -88,11 +113,13 @@ def c45rules_titanic():
             (row["n_samples"], row["confidence"]),
             (4, 3),
             textcoords="offset points",
-            fontsize=8,
+            fontsize=9,
         )
     ax.set_xlabel("training rows that the rule covers")
     ax.set_ylabel("confidence")
     ax.set_xscale("log")
+    ax.set_xticks([3, 10, 30, 100, 300], ["3", "10", "30", "100", "300"])
+    ax.minorticks_off()
     ax.legend(frameon=False)
     return fig
 
@@ -100,8 +127,8 @@ def c45rules_titanic():
 def gradient_boosting_rounds():
     """Loss on training and held-out rows, for two learning rates."""
     data = datasets.load_german_credit()
-    fig, ax = plt.subplots(figsize=(7.2, 3.2))
-    for rate, colour in ((0.02, "#0072b2"), (0.2, "#e69f00")):
+    fig, ax = plt.subplots(figsize=(5.6, 3.2))
+    for rate, colour in ((0.02, BLUE), (0.2, ORANGE)):
         model = treewright.GradientBoostingClassifier(
             n_estimators=300,
             learning_rate=rate,
@@ -116,14 +143,14 @@ def gradient_boosting_rounds():
         ax.plot(best, model.validation_score_[best], "o", color=colour)
     ax.set_xlabel("rounds")
     ax.set_ylabel("log-loss")
-    ax.legend(frameon=False)
+    above(ax)
     return fig
 
 
 def agrawal(learner, function: int) -> str:
     """A learner on rows of Agrawal's generator with a tenth of noise."""
     data = datasets.make_agrawal(20_000, function, noise=0.1, random_state=0)
-    return learner().fit(data.data, data.target).tree_.to_svg()
+    return learner().fit(data.data, data.target).tree_.to_svg(width=PAGE)
 
 
 def hoeffding_drift():
@@ -132,10 +159,10 @@ def hoeffding_drift():
         datasets.make_agrawal(500, function, random_state=100 * k + function)
         for k, function in enumerate(np.repeat([1, 4, 5, 2], 20))
     ]
-    fig, ax = plt.subplots(figsize=(7.2, 3.2))
+    fig, ax = plt.subplots(figsize=(5.6, 3.2))
     for name, options, colour in (
-        ("as it was learned", {}, "#0072b2"),
-        ("drift watched by ADWIN", {"drift": "adwin"}, "#e69f00"),
+        ("as it was learned", {}, BLUE),
+        ("drift watched by ADWIN", {"drift": "adwin"}, ORANGE),
     ):
         model = treewright.HoeffdingTreeClassifier(**options)
         right = [
@@ -151,14 +178,17 @@ def hoeffding_drift():
         ax.axvline(change, color="0.7", lw=0.8, ls="--")
     ax.set_xlabel("rows seen; dashed where the rule changes")
     ax.set_ylabel("right answers on the next rows")
-    ax.legend(frameon=False, loc="lower left")
+    ax.set_xticks(
+        [0, 10_000, 20_000, 30_000, 40_000], ["0", "10 000", "20 000", "30 000", "40 000"]
+    )
+    above(ax)
     return fig
 
 
 def boundaries(models) -> plt.Figure:
     """What models say everywhere between two rings."""
     train = datasets.two_rings(1000, noise=0.1, random_state=0)
-    fig, axes = plt.subplots(1, len(models), figsize=(7.2, 2.7), sharey=True)
+    fig, axes = plt.subplots(1, len(models), figsize=(5.6, 2.5), sharey=True)
     side = np.linspace(-1.5, 1.5, 250)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     test = datasets.two_rings(4000, noise=0.0, random_state=1)
@@ -170,12 +200,14 @@ def boundaries(models) -> plt.Figure:
             says.reshape(250, 250),
             origin="lower",
             extent=(-1.5, 1.5) * 2,
-            cmap="cividis",
-            alpha=0.7,
+            cmap=ListedColormap([BLUE, ORANGE]),
+            alpha=0.8,
+            interpolation="nearest",
         )
-        ax.set_title(f"{name}: {error:.1%} wrong", fontsize=9)
+        ax.set_title(f"{name}\n{error:.1%} wrong", fontsize=10)
         ax.set_xticks([])
         ax.set_yticks([])
+        ax.spines[:].set_visible(False)
     fig.tight_layout()
     return fig
 
@@ -213,6 +245,7 @@ def learners_rings():
 
 PICTURES: dict[str, Callable] = {
     "cart-titanic": cart_titanic,
+    "start-titanic": start_titanic,
     "id3-tennis": id3_tennis,
     "c45-titanic": c45_titanic,
     "c50-credit": c50_credit,

@@ -79,16 +79,16 @@ def draw(rows: list[dict[str, float]], path: Path) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    ax = plt.subplots(figsize=(7, 2.8), layout="constrained")[1]
-    ax.axvspan(0.02, 0.07, color="0.9", label="2 % to 7 %")
-    ax.axvline(LEVEL, color="#333333", lw=0.8, ls="--", label="the level, 5 %")
+    ax = plt.subplots(figsize=(5.6, 3), layout="constrained")[1]
+    ax.axvspan(0.02, 0.07, color="#8794a3", alpha=0.3, lw=0, label="2 % to 7 %")
+    ax.axvline(LEVEL, color="#808080", lw=0.8, ls="--", label="the level, 5 %")
     for k, row in enumerate(rows):
         ax.plot([row["low"], row["high"]], [k, k], color="#3b6ea5", lw=2)
         ax.plot(row["rate"], k, "o", color="#3b6ea5")
     ax.set_yticks(range(len(rows)), [row["test"] for row in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0, None)
-    ax.set_xlabel("share of data sets where equal learners are called different")
+    ax.set_xlabel("share of data sets where equal\nlearners are called different")
     ax.legend(loc="center right")
     mpl.rcParams["svg.hashsalt"] = "treewright"
     ax.figure.savefig(path, metadata={"Date": None})

@@ -5,6 +5,7 @@ Pages of learners get a table of all parameters.
 
 from __future__ import annotations
 
+import html as markup
 import re
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
 import gallery  # noqa: E402
+import pictures  # noqa: E402
 import reference  # noqa: E402
 
 
@@ -40,8 +42,49 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
 
 
 def on_page_content(html: str, page, config, files) -> str:
-    """Docstrings name things in Sphinx's way; here they are plain code."""
-    return re.sub(r":(?:mod|class|meth|func|attr|data):(<code>)~?", r"\1", html)
+    """Names of Sphinx's kind become plain code, options stay whole, pictures are framed."""
+    html = re.sub(r":(?:mod|class|meth|func|attr|data):(<code>)~?", r"\1", html)
+    html = re.sub(r"(<summary>See Also</summary>\s*)<p>(.*?)</p>", listed, html, flags=re.S)
+    if not any(top.children for top in page.toc):
+        page.meta.setdefault("hide", []).append("toc")  # its room goes to the text
+    html = kept(html)
+    return pictures.framed(html, page.file.dest_uri, Path(config.docs_dir))
+
+
+def listed(names: re.Match[str]) -> str:
+    """The names that a docstring points to, one a line."""
+    entries = re.split(r"\n(?=[\w.]+ : )", names[2])
+    items = (re.sub(r"^([\w.]+) : ", r"<code>\1</code>: ", entry) for entry in entries)
+    return f"{names[1]}<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+
+
+def kept(html: str) -> str:
+    """The HTML of a page, in which lines end where they should."""
+    html = re.sub(r"<pre.*?</pre>|<code>([^<]*)</code>", kept_code, html, flags=re.S)
+    return "".join(
+        part if part.startswith("<") else kept_numbers(part) for part in TAGS.split(html) if part
+    )
+
+
+TAGS = re.compile(r"(<pre.*?</pre>|<code.*?</code>|<[^>]*>)", re.S)
+SHORT = 30
+"""Letters of code that stay on one line of a table."""
+
+
+def kept_code(code: re.Match[str]) -> str:
+    """Code in which lines end at signs, not within words or ``--max-depth``; blocks as they are."""
+    if code[1] is None:
+        return code[0]
+    short = len(markup.unescape(code[1])) <= SHORT
+    text = code[1] if short else re.sub(r"(?<=[(/])(?=\w)|(?<=\.)(?=\w{5})", "<wbr>", code[1])
+    text = re.sub(r"(?<![\w-])--?[a-zA-Z][\w-]*", r'<span class="whole">\g<0></span>', text)
+    return f'<code class="whole">{text}</code>' if short else f"<code>{text}</code>"
+
+
+def kept_numbers(text: str) -> str:
+    """Text in which no line ends within 200 000 or before a unit."""
+    text = re.sub(r"(?<=\d) (?=\d{3}(?!\d))", "\u00a0", text)
+    return re.sub(r"(?<=\d) (?=(?:[µm]?s|[kMG]i?B|[%×])(?!\w))", "\u00a0", text)
 
 
 def on_post_build(config) -> None:
@@ -51,5 +94,7 @@ def on_post_build(config) -> None:
         text = page.read_text(encoding="utf-8")
         near = "../" * (len(page.relative_to(site).parts) - 1) + "site/vendor/iframe-worker.js"
         text = text.replace("https://unpkg.com/iframe-worker/shim", near)
+        text = text.replace('id="__search"', 'id="__search" aria-label="Search"')
         text = text.replace('role="dialog">', 'role="dialog" aria-label="Search">')
         page.write_text(text, encoding="utf-8")
+    pictures.darken(site)

@@ -165,10 +165,20 @@ def command_line() -> str:
     text = "# Command line\n\nWhat `treewright COMMAND --help` says.\n"
     for name in sorted(group.commands):
         command = group.commands[name]
-        text += f"\n## {name}\n\n{(command.help or '').strip()}\n\n"
+        text += f"\n## {name}\n\n{told(command.help or '')}\n\n"
         rows = [parameter(p) for p in command.params if not getattr(p, "hidden", False)]
-        text += "| | |\n|---|---|\n" + "\n".join(rows) + "\n"
+        text += "| option | meaning |\n|---|---|\n" + "\n".join(rows) + "\n"
     return text
+
+
+def told(text: str) -> str:
+    """A command's help, its examples as commands to copy."""
+    words, _, examples = text.strip().partition("Example")
+    if not examples:
+        return words
+    commands = re.split(r";\s+", re.sub(r"^s?:\s*", "", examples.strip()))
+    lines = "\n".join(" ".join(command.split()) for command in commands)
+    return f"{words.strip()}\n\n```sh\n{lines}\n```"
 
 
 def parameter(p) -> str:
