@@ -16,8 +16,8 @@ from treewright.tree.show.colours import THEMES
 
 LEAST = 8.5
 """Pixels of the smallest letters of a picture."""
-LEAST_SHARE = 0.7
-"""Of a picture made of pixels, whose letters are not known."""
+LEAST_SHARE = 0.5
+"""Of a picture made of pixels, whose letters are not known; a column of text holds it whole."""
 ALWAYS_LIGHT = ("same-tree-", "summary")
 """Pictures that show what others draw stay as these draw them; a legend may speak of black."""
 

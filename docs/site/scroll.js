@@ -1,4 +1,4 @@
-// What scrolls sideways can be reached by the keyboard, and says what it is.
+// What scrolls sideways can be reached by the keyboard, says what it is, and begins where it should.
 const seen = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const box = target.closest(".md-typeset__scrollwrap") ?? target;
@@ -13,4 +13,9 @@ const seen = new ResizeObserver((entries) => {
 });
 document$.subscribe(() => {
   for (const table of document.querySelectorAll(".md-typeset__scrollwrap")) seen.observe(table);
+  // a drawn picture that is wider than the page begins with its middle, where a tree has its root
+  for (const image of document.querySelectorAll('.picture img[src$=".svg"]')) {
+    const box = image.closest(".picture");
+    box.scrollLeft = (box.scrollWidth - box.clientWidth) / 2;
+  }
 });
