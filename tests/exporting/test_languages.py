@@ -104,6 +104,13 @@ def test_json_follows_its_schema(name):
     jsonschema.Draft202012Validator(schema).validate(program)
 
 
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not here")
+def test_c_of_a_tree_of_one_leaf_compiles_without_a_warning(tmp_path):
+    X = pd.DataFrame({"x": [1.0, 2.0, None]})
+    case = zoo.Case(tw.C45Classifier(min_samples_leaf=9).fit(X, ["a", "b", "b"]), X)
+    check(run.c(case.model, case.rows, tmp_path), case)
+
+
 def hostile(named: Sequence[str] = WRITABLE) -> zoo.Case:
     """A tree whose columns, categories and classes are written to break out of their quotes."""
     random = np.random.default_rng(0)
