@@ -22,6 +22,8 @@ __all__ = ["write_excel"]
 
 LONGEST, MOST_COLUMNS = 8192, 16384
 """Letters of a formula and columns of a sheet that Excel takes."""
+MOST_CHOICES = 30
+"""Values that CHOOSE of LibreOffice takes; Excel has 254."""
 DIGITS = 15
 
 
@@ -239,15 +241,13 @@ class _ExcelWords:
         return formula
 
     def lookup(self, place: str, entries: Sequence[str]) -> str:
+        """By halves until one CHOOSE holds them; no half fails where the other is meant."""
         if len(set(entries)) == 1:
             return entries[0]
-        size = 100
-        if len(entries) <= size:
+        if len(entries) <= MOST_CHOICES:
             return f"CHOOSE({place}+1,{','.join(entries)})"
-        parts = []
-        for start in range(0, len(entries), size):
-            some = entries[start : start + size]
-            at = f"MAX(1,MIN({len(some)},{place}+1-{start}))"
-            ref = self.define(f"CHOOSE({at},{','.join(some)})", 0, "part")
-            parts.append((f"{place}<{start + size}", ref))
-        return self.case(parts[:-1], parts[-1][1])
+        half = len(entries) // 2
+        low = self.lookup(f"MIN({place},{half - 1})", entries[:half])
+        high = self.lookup(f"MAX({place}-{half},0)", entries[half:])
+        low, high = (self.define(f, 0, "part") if len(f) > self.most else f for f in (low, high))
+        return f"IF({place}<{half},{low},{high})"
