@@ -257,3 +257,18 @@ def test_c_walks_shallow_and_deep_trees_as_the_model(depth, n_trees, form, tmp_p
     assert_allclose(said.numbers[:, 0], model.predict(X), rtol=0, atol=1e-12)
     table = (tmp_path / "model.c").read_text().partition("tw_parts[")[2]
     assert table.partition("{")[2].strip().startswith(f"{{{form}, ")
+
+
+@pytest.mark.parametrize("language", ["sqlite", "duckdb"])
+def test_sql_finds_one_of_many_categories_by_its_place(language, tmp_path):
+    if language == "duckdb":
+        pytest.importorskip("duckdb")
+    random = np.random.default_rng(0)
+    code = random.integers(0, 60, 500)
+    X = pd.DataFrame({"city": [f"c{k}'" for k in code], "x": random.normal(size=500)})
+    model = tw.CARTClassifier(min_samples_leaf=20).fit(X, np.where(code % 2, "a", "b"))
+    X.loc[:9, "city"], X.loc[10:19, "city"] = None, "never seen"
+    dialect = {"dialect": language}
+    assert "SUBSTR('" in str(tw.export(model, format="sql", **dialect))
+    case = zoo.Case(model, X[:60])
+    check(getattr(run, language)(case.model, case.rows, tmp_path), case)

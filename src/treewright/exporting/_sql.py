@@ -14,11 +14,12 @@ from treewright.exporting._program import HIGHEST, Program
 __all__ = ["write_sql"]
 
 DIALECTS = {
-    # how a number is written; a column as a number without NaN
-    "duckdb": ("{}e0", "NULLIF(CAST({} AS DOUBLE), 'NaN'::DOUBLE)"),
-    "postgresql": ("{}::float8", "NULLIF(CAST({} AS float8), 'NaN'::float8)"),
-    "sqlite": ("{}", "CAST({} AS REAL)"),
+    # how a number is written; a column as a number without NaN; most categories behind IN
+    "duckdb": ("{}e0", "NULLIF(CAST({} AS DOUBLE), 'NaN'::DOUBLE)", 2),
+    "postgresql": ("{}::float8", "NULLIF(CAST({} AS float8), 'NaN'::float8)", 20),
+    "sqlite": ("{}", "CAST({} AS REAL)", 20),
 }
+# DuckDB plans a join for a longer IN: 20 full trees on a column of 200 categories took it minutes
 
 
 def write_sql(
@@ -88,7 +89,7 @@ class _SqlWords:
 
     def __init__(self, program: Program, dialect: str) -> None:
         self.inputs = program.inputs
-        self.number_form, self.column_form = DIALECTS[dialect]
+        self.number_form, self.column_form, self.most_listed = DIALECTS[dialect]
         self.is_sqlite = dialect == "sqlite"
         names = [f.name.lower() for f in program.inputs]
         self.prefix = "tw_"
@@ -170,6 +171,8 @@ class _SqlWords:
         return f"{value} {sign} {self.number(at)}"
 
     def member(self, feature: int, codes: Sequence[int]) -> str:
+        if len(codes) > self.most_listed:
+            return f"{self._mark(feature, codes)} = '1'"
         return f"{self._nominal(feature)} IN ({self._listed(feature, codes)})"
 
     def indicator(self, feature: int, code: int) -> str:
@@ -177,10 +180,18 @@ class _SqlWords:
         return f"CASE WHEN {value} = {code} THEN 1.0 WHEN {value} IS NOT NULL THEN 0.0 END"
 
     def unlisted(self, feature: int, codes: Sequence[int]) -> str:
-        column = self._nominal(feature)
         if not codes:
             return self.yes
+        if len(codes) > self.most_listed:
+            return f"({self.value(feature)} IS NULL OR {self._mark(feature, codes)} = '0')"
+        column = self._nominal(feature)
         return f"({column} IS NULL OR {column} NOT IN ({self._listed(feature, codes)}))"
+
+    def _mark(self, feature: int, codes: Sequence[int]) -> str:
+        """1 where the category of a row is among many, found by its place in a text."""
+        chosen = set(codes)
+        marks = ("01"[code in chosen] for code in range(len(self.inputs[feature].categories)))
+        return f"SUBSTR('{''.join(marks)}', {self.value(feature)} + 1, 1)"
 
     def _nominal(self, feature: int) -> str:
         """Nominal columns are read as they are; those with an order by their code."""
