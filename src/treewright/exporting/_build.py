@@ -22,6 +22,7 @@ from treewright.exporting._program import (
     TermsPart,
     TreePart,
 )
+from treewright.exporting._statistics import ColumnTests
 from treewright.rules import RuleSet
 from treewright.tree.forest.arrays import leaf_values
 from treewright.tree.split import GAP_STOP
@@ -378,17 +379,12 @@ def _boosting_program(model: Any) -> Program:
             "export needs a booster that begins with constants, got one that begins with "
             f'{type(model.init_).__name__}; fit it with init="prior" or "zero".'
         )
-    if model._statistics is not None:
-        raise ParameterError(
-            "export needs trees that test the columns themselves, but columns of more than "
-            f"max_categories={model.max_categories} categories became target statistics; set "
-            "max_categories=None."
-        )
     forest, schema, columns = model._forest, model._schema, model._aim.n_columns
-    parts = tuple(
-        tree_part(tree, tree.value, k % columns)
-        for k, tree in enumerate(forest.tree(k) for k in range(len(forest)))
-    )
+    trees, inputs = (forest.tree(k) for k in range(len(forest))), schema.features
+    if model._statistics is not None:
+        tests = ColumnTests(model._statistics)
+        trees, inputs = (tests.tree(tree) for tree in trees), tests.inputs
+    parts = tuple(tree_part(tree, tree.value, k % columns) for k, tree in enumerate(trees))
     target = _target(schema)
     finish, decide = Finish(), None
     name = model._aim.name
@@ -402,7 +398,7 @@ def _boosting_program(model: Any) -> Program:
     start = tuple(float(s) for s in model._start[0])
     return Program(
         type(model).__name__,
-        schema.features,
+        inputs,
         target,
         parts,
         start=start,

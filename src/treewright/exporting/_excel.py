@@ -24,6 +24,8 @@ LONGEST, MOST_COLUMNS = 8192, 16384
 """Letters of a formula and columns of a sheet that Excel takes."""
 MOST_CHOICES = 30
 """Values that CHOOSE of LibreOffice takes; Excel has 254."""
+MOST_NAMES = 20
+"""Categories of a formula, so that it stays within these letters and 64 levels."""
 DIGITS = 15
 
 
@@ -156,9 +158,13 @@ class _ExcelWords:
     def _code(self, feature: int) -> str:
         """A column with the code of a category, "" for a gap."""
         if feature not in self.codes:
-            categories = self.inputs[feature].categories
-            choices = [(self.member(feature, [k]), str(k)) for k in range(len(categories))]
-            self.codes[feature] = self.define(self.case(choices, '""'), 0, "code")
+            n = len(self.inputs[feature].categories)
+            code = '""'
+            for start in range(0, max(n, 1), MOST_NAMES):
+                names = range(start, min(n, start + MOST_NAMES))
+                choices = [(self.member(feature, [k]), str(k)) for k in names]
+                code = self.define(self.case(choices, code), 0, "code")
+            self.codes[feature] = code
         return self.codes[feature]
 
     def cut(self, value: str, sign: str, at: float, features: Sequence[int]) -> str:
