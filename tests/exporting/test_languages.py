@@ -155,6 +155,15 @@ def test_diagrams_quote_every_name(form):
         assert done.returncode == 0, done.stderr
 
 
+def test_diagrams_show_names_that_their_languages_would_read_otherwise():
+    names = ["&lt;", "C:\\new", "</style>*{display:none}"]
+    model = tw.ID3Classifier().fit({"x": names * 4}, names * 4)
+    dot, mermaid = (str(tw.export(model, format=form)) for form in ("dot", "mermaid"))
+    assert '"&amp;lt;\\nn 4, 1.00"' in dot  # Graphviz reads &lt; as <
+    assert "C#58;#92;#8203;new" in mermaid  # Mermaid breaks lines at \n
+    assert all(":" not in line for line in mermaid.splitlines())  # style…:…; loses its end
+
+
 def test_a_diagram_has_a_line_for_every_node_and_branch():
     tree = zoo.case("c45").model.tree_
     text = str(tw.export(tree, format="dot"))
