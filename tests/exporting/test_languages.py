@@ -248,6 +248,11 @@ def test_the_command_writes_what_the_function_does(tmp_path, capsys):
     assert (tmp_path / "model.c").read_text().startswith("/* A model made by treewright")
     assert command("export", path, "--output", tmp_path / "model.c") == 2  # it exists
     assert command("export", path) == 2
+    capsys.readouterr()
+    assert command("export", path, "--to", "sql", "--keep", "id, day") == 0
+    assert 'SELECT\n  "id",\n  "day",' in capsys.readouterr().out
+    assert command("export", path, "--to", "c", "--table", "data") == 2
+    assert "no option 'table'; it takes name." in capsys.readouterr().err
     assert Path(tmp_path / "model.c").exists()
 
 

@@ -126,8 +126,8 @@ def dot_text(text: str) -> str:
 def mermaid_text(text: str) -> str:
     """Text inside a quoted Mermaid label: everything that has a meaning there as an entity.
 
-    Also a colon, since the words "style…:…;" lose their end, and between a backslash and an n stands
-    a space of no width, since both together break the line.
+    Also a colon, since "style…:…;" loses its end there; and a space of no width stands between a
+    backslash and an n, since both together break the line.
     """
     clean = "".join(c if c.isprintable() else " " for c in text).replace("\\n", "\\\u200bn")
     return re.sub(r"[^\w .,+()≤≥…/-]", lambda m: f"#{ord(m.group())};", clean)
