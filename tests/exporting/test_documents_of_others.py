@@ -73,6 +73,16 @@ def test_pmml_is_well_formed_whatever_the_names():
         tw.export(model, format="pmml")
 
 
+def test_pmml_has_integers_of_more_than_32_bits_as_doubles():
+    numbers = [5_000_000_000, 6_000_000_000]
+    X = pd.DataFrame({"id": numbers * 4})
+    model = tw.CARTClassifier(categorical_features=["id"]).fit(X, ["a", "b"] * 4)
+    text = str(tw.export(model, format="pmml"))
+    field = text.split("<DataField")[1]
+    assert '<Value value="5000000000"/>' in field
+    assert 'dataType="double"' in field
+
+
 def test_pmml_refuses_several_numbers():
     with pytest.raises(ParameterError, match="models of one number"):
         tw.export(zoo.case("two outputs").model, format="pmml")

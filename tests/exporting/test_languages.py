@@ -145,6 +145,31 @@ def test_text_that_a_language_cannot_hold_is_refused_in_one_sentence():
         tw.export(unnamed, format="sql")
 
 
+@pytest.mark.parametrize(
+    ("dialect", "names"),
+    [("duckdb", ["Age", "age"]), ("sqlite", ["Age", "age"]), ("postgresql", ["x" * 63, "x" * 64])],
+)
+def test_sql_refuses_columns_that_are_one_to_the_database(dialect, names):
+    X = pd.DataFrame(np.eye(4)[:, :2], columns=names)
+    model = tw.CARTClassifier().fit(X, ["x", "y", "z", "z"])
+    with pytest.raises(ParameterError, match=f"{dialect} reads .* and '{names[1]}'; rename one"):
+        tw.export(model, format="sql", dialect=dialect)
+    other = "duckdb" if dialect == "postgresql" else "postgresql"
+    assert names[1] in str(tw.export(model, format="sql", dialect=other))
+
+
+@pytest.mark.parametrize("form", ["javascript", "onnx", "pmml", "excel"])
+def test_integers_that_a_language_would_round_are_refused(form):
+    if form == "onnx":
+        pytest.importorskip("onnx")
+    numbers = [2**53 + 1, 2**53 + 3]
+    X = pd.DataFrame({"id": numbers * 4})
+    model = tw.CARTClassifier(categorical_features=["id"]).fit(X, ["a", "b"] * 4)
+    with pytest.raises(ParameterError, match=r"has integers up to \d+, but .* is 9007199254740993"):
+        tw.export(model, format=form)
+    assert "9007199254740993" in str(tw.export(model, format="c"))
+
+
 @pytest.mark.parametrize("form", ["dot", "mermaid"])
 def test_diagrams_quote_every_name(form):
     text = str(tw.export(hostile().model, format=form))

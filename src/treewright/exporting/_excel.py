@@ -39,6 +39,7 @@ def write_excel(program: Program, *, row: int = 2) -> str:
     row
         Number of the row that the formulas are for.
     """
+    program.check_integers(10**DIGITS, "Excel")
     words = _ExcelWords(program, row)
     answer = Formulas(words, program).answer(program)
     names = [f.name for f in program.inputs]

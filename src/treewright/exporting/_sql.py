@@ -44,6 +44,7 @@ def write_sql(
     """
     if dialect not in DIALECTS:
         raise ParameterError(f"sql has no dialect {dialect!r}.{suggest(dialect, list(DIALECTS))}")
+    _check_names([f.name for f in program.inputs], dialect)
     words = _SqlWords(program, dialect)
     answer = Formulas(words, program).answer(program)
     columns = [sql_name(name) for name in [*keep, *(f.name for f in program.inputs)]]
@@ -72,6 +73,21 @@ def write_sql(
     lines[-1] = lines[-1].removesuffix(",")
     shown = ",\n  ".join([*columns, *out])
     return "\n".join([*lines, f"SELECT\n  {shown}\nFROM {source};\n"])
+
+
+def _check_names(names: list[str], dialect: str) -> None:
+    """Raise where two columns are one to a database."""
+    known: dict[bytes, str] = {}
+    for name in names:
+        own = name.encode("utf-8", "surrogatepass")
+        own = own[:63] if dialect == "postgresql" else own.lower()  # of ASCII only, as they do
+        if own in known:
+            rule = "63 bytes of a name" if dialect == "postgresql" else "names without their case"
+            raise ParameterError(
+                f"{dialect} reads {rule}, but the model has columns {known[own]!r} and {name!r}; "
+                "rename one, or export to another format."
+            )
+        known[own] = name
 
 
 def _free(name: str, taken: set[str]) -> str:
