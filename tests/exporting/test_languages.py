@@ -170,6 +170,24 @@ def test_integers_that_a_language_would_round_are_refused(form):
     assert "9007199254740993" in str(tw.export(model, format="c"))
 
 
+@pytest.mark.filterwarnings("ignore::treewright.errors.ConversionWarning")
+@pytest.mark.parametrize("language", ["python", "sqlite"])
+def test_dates_and_times_are_days_to_an_export(language, tmp_path):
+    from treewright.data.encode import encode
+
+    random = np.random.default_rng(0)
+    days = pd.to_datetime(random.integers(0, 20_000, 200), unit="D")
+    instants = pd.to_datetime(random.integers(0, 10**9, 200), unit="s", utc=True)
+    X = pd.DataFrame({"day": days.date, "at": instants})
+    y = np.where((days.year > 2000) ^ (instants.hour > 12), "late", "early")
+    model = tw.CARTClassifier(max_depth=6).fit(X, y)
+    table = encode(X, schema=model.tree_.schema)
+    assert table.columns[0][0] == (days[0] - pd.Timestamp(0)).days
+    case = zoo.Case(model, X)
+    rows = np.column_stack(table.columns).tolist()
+    check(getattr(run, language)(model, rows, tmp_path), case)
+
+
 @pytest.mark.parametrize("form", ["dot", "mermaid"])
 def test_diagrams_quote_every_name(form):
     text = str(tw.export(hostile().model, format=form))
@@ -236,7 +254,10 @@ def test_models_that_cannot_be_said_are_refused():
     stack = tw.StackingClassifier(
         [("a", tw.CARTClassifier(max_depth=2))], tw.CARTClassifier(max_depth=2), cv=2
     )
-    with pytest.raises(ParameterError, match="does not take StackingClassifier"):
+    with pytest.raises(ParameterError, match=r"takes a blender of scikit-learn .*CARTClassifier"):
+        tw.export(stack.fit(X, labels), format="json")
+    stack = tw.StackingClassifier([("a", tw.CARTClassifier(max_depth=2))], cv=2)
+    with pytest.raises(ParameterError, match="takes two classes or one number, got 3"):
         tw.export(stack.fit(X, labels), format="json")
     boosted = tw.AdaBoostClassifier(tw.C45Classifier(), algorithm="real", n_estimators=2)
     with pytest.raises(ParameterError, match="without divided rows, got C45Classifier"):

@@ -25,6 +25,7 @@ CASES = {
     "AdaBoost": ["adaboost", "c50 boosted"],
     "MARS": ["mars", "mars regressor"],
     "voting": ["voting"],
+    "stacking": ["stacking", "stacking regressor"],
     "several numbers": ["two outputs"],
 }
 """How a row begins, and models that it is about."""
