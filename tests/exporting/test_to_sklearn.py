@@ -1,4 +1,4 @@
-"""to_sklearn, which rounds values to single precision, tells values at the cuts as the model does."""
+"""to_sklearn rounds values to single precision; values at a cut go where the model sends them."""
 
 from __future__ import annotations
 
