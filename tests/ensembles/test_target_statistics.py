@@ -140,8 +140,6 @@ def test_constraints_name_the_columns_that_came() -> None:
 def test_what_statistics_cannot_do_is_refused_in_one_sentence(tmp_path: Path) -> None:
     X, y = cities()
     model = small(GradientBoostingRegressor).fit(X, y)
-    with pytest.raises(ParameterError, match=r"export needs trees .* max_categories=None\.$"):
-        treewright.export(model, tmp_path / "model.py", format="python")
     with pytest.raises(ParameterError, match=r"shap_values needs trees .* max_categories=None\.$"):
         model.shap_values(X[:5])
     path = tmp_path / "rows.parquet"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import operator
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -72,6 +73,16 @@ def test_pmml_is_well_formed_whatever_the_names():
         tw.export(model, format="pmml")
 
 
+def test_pmml_has_integers_of_more_than_32_bits_as_doubles():
+    numbers = [5_000_000_000, 6_000_000_000]
+    X = pd.DataFrame({"id": numbers * 4})
+    model = tw.CARTClassifier(categorical_features=["id"]).fit(X, ["a", "b"] * 4)
+    text = str(tw.export(model, format="pmml"))
+    field = text.split("<DataField")[1]
+    assert '<Value value="5000000000"/>' in field
+    assert 'dataType="double"' in field
+
+
 def test_pmml_refuses_several_numbers():
     with pytest.raises(ParameterError, match="models of one number"):
         tw.export(zoo.case("two outputs").model, format="pmml")
@@ -100,6 +111,17 @@ def test_excel_cuts_keep_the_answer_for_cells_of_fifteen_digits(tmp_path):
     model = tw.CARTRegressor(min_samples_split=2).fit(X, np.arange(6.0))
     case = zoo.Case(model, X)
     check(run.excel(model, case.rows, tmp_path), case)
+
+
+def test_excel_looks_up_many_leaves_by_what_libreoffice_takes(tmp_path):
+    pytest.importorskip("formulas")
+    X = pd.DataFrame({"x": np.arange(100.0)})
+    model = tw.CARTClassifier(min_samples_split=2).fit(X, np.arange(100) * 7 % 31)
+    case = zoo.Case(model, X.iloc[::7])
+    check(run.excel(model, case.rows, tmp_path), case)
+    text = str(tw.export(model, format="excel"))
+    chosen = re.findall(r"\+1((?:,[0-9.]+)+)", text)
+    assert max(values.count(",") for values in chosen) in range(10, 31)
 
 
 def test_excel_headers_are_no_formulas():

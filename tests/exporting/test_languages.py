@@ -104,6 +104,13 @@ def test_json_follows_its_schema(name):
     jsonschema.Draft202012Validator(schema).validate(program)
 
 
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not here")
+def test_c_of_a_tree_of_one_leaf_compiles_without_a_warning(tmp_path):
+    X = pd.DataFrame({"x": [1.0, 2.0, None]})
+    case = zoo.Case(tw.C45Classifier(min_samples_leaf=9).fit(X, ["a", "b", "b"]), X)
+    check(run.c(case.model, case.rows, tmp_path), case)
+
+
 def hostile(named: Sequence[str] = WRITABLE) -> zoo.Case:
     """A tree whose columns, categories and classes are written to break out of their quotes."""
     random = np.random.default_rng(0)
@@ -138,6 +145,49 @@ def test_text_that_a_language_cannot_hold_is_refused_in_one_sentence():
         tw.export(unnamed, format="sql")
 
 
+@pytest.mark.parametrize(
+    ("dialect", "names"),
+    [("duckdb", ["Age", "age"]), ("sqlite", ["Age", "age"]), ("postgresql", ["x" * 63, "x" * 64])],
+)
+def test_sql_refuses_columns_that_are_one_to_the_database(dialect, names):
+    X = pd.DataFrame(np.eye(4)[:, :2], columns=names)
+    model = tw.CARTClassifier().fit(X, ["x", "y", "z", "z"])
+    with pytest.raises(ParameterError, match=f"{dialect} reads .* and '{names[1]}'; rename one"):
+        tw.export(model, format="sql", dialect=dialect)
+    other = "duckdb" if dialect == "postgresql" else "postgresql"
+    assert names[1] in str(tw.export(model, format="sql", dialect=other))
+
+
+@pytest.mark.parametrize("form", ["javascript", "onnx", "pmml", "excel"])
+def test_integers_that_a_language_would_round_are_refused(form):
+    if form == "onnx":
+        pytest.importorskip("onnx")
+    numbers = [2**53 + 1, 2**53 + 3]
+    X = pd.DataFrame({"id": numbers * 4})
+    model = tw.CARTClassifier(categorical_features=["id"]).fit(X, ["a", "b"] * 4)
+    with pytest.raises(ParameterError, match=r"has integers up to \d+, but .* is 9007199254740993"):
+        tw.export(model, format=form)
+    assert "9007199254740993" in str(tw.export(model, format="c"))
+
+
+@pytest.mark.filterwarnings("ignore::treewright.errors.ConversionWarning")
+@pytest.mark.parametrize("language", ["python", "sqlite"])
+def test_dates_and_times_are_days_to_an_export(language, tmp_path):
+    from treewright.data.encode import encode
+
+    random = np.random.default_rng(0)
+    days = pd.to_datetime(random.integers(0, 20_000, 200), unit="D")
+    instants = pd.to_datetime(random.integers(0, 10**9, 200), unit="s", utc=True)
+    X = pd.DataFrame({"day": days.date, "at": instants})
+    y = np.where((days.year > 2000) ^ (instants.hour > 12), "late", "early")
+    model = tw.CARTClassifier(max_depth=6).fit(X, y)
+    table = encode(X, schema=model.tree_.schema)
+    assert table.columns[0][0] == (days[0] - pd.Timestamp(0)).days
+    case = zoo.Case(model, X)
+    rows = np.column_stack(table.columns).tolist()
+    check(getattr(run, language)(model, rows, tmp_path), case)
+
+
 @pytest.mark.parametrize("form", ["dot", "mermaid"])
 def test_diagrams_quote_every_name(form):
     text = str(tw.export(hostile().model, format=form))
@@ -146,6 +196,15 @@ def test_diagrams_quote_every_name(form):
     if form == "dot" and shutil.which("dot"):
         done = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_diagrams_show_names_that_their_languages_would_read_otherwise():
+    names = ["&lt;", "C:\\new", "</style>*{display:none}"]
+    model = tw.ID3Classifier().fit({"x": names * 4}, names * 4)
+    dot, mermaid = (str(tw.export(model, format=form)) for form in ("dot", "mermaid"))
+    assert '"&amp;lt;\\nn 4, 1.00"' in dot  # Graphviz reads &lt; as <
+    assert "C#58;#92;#8203;new" in mermaid  # Mermaid breaks lines at \n
+    assert all(":" not in line for line in mermaid.splitlines())  # style…:…; loses its end
 
 
 def test_a_diagram_has_a_line_for_every_node_and_branch():
@@ -195,7 +254,10 @@ def test_models_that_cannot_be_said_are_refused():
     stack = tw.StackingClassifier(
         [("a", tw.CARTClassifier(max_depth=2))], tw.CARTClassifier(max_depth=2), cv=2
     )
-    with pytest.raises(ParameterError, match="does not take StackingClassifier"):
+    with pytest.raises(ParameterError, match=r"takes a blender of scikit-learn .*CARTClassifier"):
+        tw.export(stack.fit(X, labels), format="json")
+    stack = tw.StackingClassifier([("a", tw.CARTClassifier(max_depth=2))], cv=2)
+    with pytest.raises(ParameterError, match="takes two classes or one number, got 3"):
         tw.export(stack.fit(X, labels), format="json")
     boosted = tw.AdaBoostClassifier(tw.C45Classifier(), algorithm="real", n_estimators=2)
     with pytest.raises(ParameterError, match="without divided rows, got C45Classifier"):
@@ -232,6 +294,11 @@ def test_the_command_writes_what_the_function_does(tmp_path, capsys):
     assert (tmp_path / "model.c").read_text().startswith("/* A model made by treewright")
     assert command("export", path, "--output", tmp_path / "model.c") == 2  # it exists
     assert command("export", path) == 2
+    capsys.readouterr()
+    assert command("export", path, "--to", "sql", "--keep", "id, day") == 0
+    assert 'SELECT\n  "id",\n  "day",' in capsys.readouterr().out
+    assert command("export", path, "--to", "c", "--table", "data") == 2
+    assert "no option 'table'; it takes name." in capsys.readouterr().err
     assert Path(tmp_path / "model.c").exists()
 
 
@@ -250,3 +317,18 @@ def test_c_walks_shallow_and_deep_trees_as_the_model(depth, n_trees, form, tmp_p
     assert_allclose(said.numbers[:, 0], model.predict(X), rtol=0, atol=1e-12)
     table = (tmp_path / "model.c").read_text().partition("tw_parts[")[2]
     assert table.partition("{")[2].strip().startswith(f"{{{form}, ")
+
+
+@pytest.mark.parametrize("language", ["sqlite", "duckdb"])
+def test_sql_finds_one_of_many_categories_by_its_place(language, tmp_path):
+    if language == "duckdb":
+        pytest.importorskip("duckdb")
+    random = np.random.default_rng(0)
+    code = random.integers(0, 60, 500)
+    X = pd.DataFrame({"city": [f"c{k}'" for k in code], "x": random.normal(size=500)})
+    model = tw.CARTClassifier(min_samples_leaf=20).fit(X, np.where(code % 2, "a", "b"))
+    X.loc[:9, "city"], X.loc[10:19, "city"] = None, "never seen"
+    dialect = {"dialect": language}
+    assert "SUBSTR('" in str(tw.export(model, format="sql", **dialect))
+    case = zoo.Case(model, X[:60])
+    check(getattr(run, language)(case.model, case.rows, tmp_path), case)

@@ -25,6 +25,7 @@ CASES = {
     "AdaBoost": ["adaboost", "c50 boosted"],
     "MARS": ["mars", "mars regressor"],
     "voting": ["voting"],
+    "stacking": ["stacking", "stacking regressor"],
     "several numbers": ["two outputs"],
 }
 """How a row begins, and models that it is about."""
@@ -32,9 +33,10 @@ CASES = {
 
 def table() -> dict[str, dict[str, str]]:
     """What is said of each model, by format."""
-    lines = PAGE.read_text(encoding="utf-8").split("## What each format can say")[1].splitlines()
-    rows = [[c.strip() for c in line.strip("|").split("|")] for line in lines if "|" in line]
-    head, _, *body = rows[: next(k for k, row in enumerate(rows) if row[0] == "format")]
+    text = PAGE.read_text(encoding="utf-8").split("## What each format can say")[1]
+    first = next(block for block in text.split("\n\n") if block.startswith("| model"))
+    rows = [[c.strip() for c in line.strip("|").split("|")] for line in first.splitlines()]
+    head, _, *body = rows
     return {
         row[0]: {
             form: said

@@ -221,6 +221,19 @@ OTHERS = {
         *_two(),
     ),
     "mars two": lambda: _fit(tw.MARSClassifier(**CATEGORICAL), *_two()),
+    "stacking": lambda: _fit(
+        tw.StackingClassifier(
+            [("a", tw.CARTClassifier(max_depth=3)), ("b", tw.C45Classifier())], cv=3
+        ),
+        *_two(),
+    ),
+    "stacking regressor": lambda: _fit(
+        tw.StackingRegressor(
+            [("a", tw.CARTRegressor(max_depth=3)), ("b", tw.MARSRegressor())], cv=3
+        ),
+        mixed()[0],
+        mixed()[2],
+    ),
     "two outputs": lambda: _fit(
         tw.CARTRegressor(max_depth=3, **CATEGORICAL),
         mixed()[0],
@@ -228,6 +241,14 @@ OTHERS = {
     ),
 }
 
-CLASSIFIERS = [*_classifiers(), "oblique", "oblique nominal", "optimal", "boosting two", "mars two"]
-REGRESSORS = [*_regressors(), "oblique regressor", "two outputs"]
+CLASSIFIERS = [
+    *_classifiers(),
+    "oblique",
+    "oblique nominal",
+    "optimal",
+    "boosting two",
+    "mars two",
+    "stacking",
+]
+REGRESSORS = [*_regressors(), "oblique regressor", "stacking regressor", "two outputs"]
 ALL = [*CLASSIFIERS, *REGRESSORS]

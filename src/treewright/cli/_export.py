@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,6 +33,10 @@ def run(
     table: Annotated[
         str | None, typer.Option(metavar="NAME", help="Table that the query reads (sql).")
     ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Other columns that the query passes on (sql)."),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Prefix of the functions (c).")
     ] = None,
@@ -52,7 +55,8 @@ def run(
     treewright export titanic.tw --to sql --table passengers
     """
     import treewright
-    from treewright.cli._files import check_output, write_text
+    from treewright.cli._files import check_output, write_bytes
+    from treewright.cli._options import parse_list
 
     check_output(output, [model], force=force)
     if to is None and output is None:
@@ -60,6 +64,7 @@ def run(
     given = {
         "dialect": dialect,
         "table": table,
+        "keep": parse_list(keep),
         "name": name,
         "member": member,
         "max_depth": max_depth,
@@ -71,7 +76,4 @@ def run(
         print(f"Model: {output}")
         return
     content = treewright.export(found, format=to, **options)
-    if isinstance(content, bytes):
-        sys.stdout.buffer.write(content)
-    else:
-        write_text(str(content), None)
+    write_bytes(content if isinstance(content, bytes) else str(content).encode(), None)

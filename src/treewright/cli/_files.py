@@ -181,7 +181,7 @@ def write_bytes(data: bytes, path: Path | None) -> None:
     """Write a file whole or not at all; without a path, to stdout."""
     if path is None or str(path) == STANDARD:
         if sys.stdout.isatty() and b"\0" in data:
-            raise ParameterError("a picture is not for a terminal; name a file with --output.")
+            raise ParameterError("a file of bytes is not for a terminal; name it with --output.")
         sys.stdout.buffer.write(data)
         return
     from treewright.io._atomic import write_atomically

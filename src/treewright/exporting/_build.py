@@ -22,6 +22,8 @@ from treewright.exporting._program import (
     TermsPart,
     TreePart,
 )
+from treewright.exporting._stacking import stacking_program
+from treewright.exporting._statistics import ColumnTests
 from treewright.rules import RuleSet
 from treewright.tree.forest.arrays import leaf_values
 from treewright.tree.split import GAP_STOP
@@ -45,17 +47,6 @@ def program_of(model: Any) -> Program:
     >>> program_of(model).model
     'CARTClassifier'
     """
-    program = _described(model)
-    dates = [feature.name for feature in program.inputs if feature.time]
-    if dates:
-        raise ParameterError(
-            f"export reads numbers and categories, but {dates[0]!r} holds dates or times; turn "
-            "it into numbers before the fit."
-        )
-    return program
-
-
-def _described(model: Any) -> Program:
     if isinstance(model, Tree):
         return _tree_program(model, "Tree")
     if isinstance(model, RuleSet):
@@ -99,7 +90,7 @@ def _builders() -> dict[type, Callable[[Any], Program]]:
         AdaBoostRegressor: _median_program,
         MARS: _mars_program,
         _Voting: _voting_program,
-        _Stacking: _refuse_stacking,
+        _Stacking: _stacked_program,
         CostSensitiveClassifier: _cost_program,
     }
 
@@ -378,17 +369,12 @@ def _boosting_program(model: Any) -> Program:
             "export needs a booster that begins with constants, got one that begins with "
             f'{type(model.init_).__name__}; fit it with init="prior" or "zero".'
         )
-    if model._statistics is not None:
-        raise ParameterError(
-            "export needs trees that test the columns themselves, but columns of more than "
-            f"max_categories={model.max_categories} categories became target statistics; set "
-            "max_categories=None."
-        )
     forest, schema, columns = model._forest, model._schema, model._aim.n_columns
-    parts = tuple(
-        tree_part(tree, tree.value, k % columns)
-        for k, tree in enumerate(forest.tree(k) for k in range(len(forest)))
-    )
+    trees, inputs = (forest.tree(k) for k in range(len(forest))), schema.features
+    if model._statistics is not None:
+        tests = ColumnTests(model._statistics)
+        trees, inputs = (tests.tree(tree) for tree in trees), tests.inputs
+    parts = tuple(tree_part(tree, tree.value, k % columns) for k, tree in enumerate(trees))
     target = _target(schema)
     finish, decide = Finish(), None
     name = model._aim.name
@@ -402,7 +388,7 @@ def _boosting_program(model: Any) -> Program:
     start = tuple(float(s) for s in model._start[0])
     return Program(
         type(model).__name__,
-        schema.features,
+        inputs,
         target,
         parts,
         start=start,
@@ -462,11 +448,10 @@ def _common_schema(model: Any) -> Schema:
     return Schema(tuple(features.values()), True, target)
 
 
-def _refuse_stacking(model: Any) -> Program:
-    raise ParameterError(
-        f"export does not take {type(model).__name__}, whose blender may be any model; export its "
-        "members (estimators_) one by one, or use a Voting estimator."
-    )
+def _stacked_program(model: Any) -> Program:
+    schema = _common_schema(model)
+    members = [_moved(program_of(member), schema) for member in model.estimators_]
+    return stacking_program(model, members, _target(schema))
 
 
 def _cost_program(model: Any) -> Program:

@@ -185,8 +185,8 @@ class _Pools:
     def straight(self) -> str:
         """Groups of shallow trees as code."""
         head = "static inline void tw_straight(int group, const double *x, double *scores) {\n"
-        code = "\n".join(self.branches) or "  (void)x;\n  (void)scores;"
-        return f"{head}  (void)group;\n{code}\n}}\n"
+        used = "  (void)group, (void)x, (void)scores;"  # a tree of one leaf reads nothing
+        return "\n".join([head + used, *self.branches, "}\n"])
 
     def extend(self, name: str, entries: Iterable[Any]) -> int:
         """Add entries to a table, and say where they begin."""

@@ -39,7 +39,11 @@ def write_dot(program: Program, *, member: int | None = None, max_depth: int | N
     max_depth
         Deepest level drawn; None for all.
     """
-    lines = ["digraph treewright {", '  node [shape=box, style=rounded, fontname="sans-serif"];']
+    lines = [
+        "digraph treewright {",
+        '  node [shape=box, style=rounded, fontname="sans-serif"];',
+        '  edge [fontname="sans-serif"];',
+    ]
     for number, tree in _trees(program, member):
         lines.append(f"  subgraph tree{number} {{")
         for box in _boxes(tree, max_depth):

@@ -22,6 +22,10 @@ __all__ = ["write_excel"]
 
 LONGEST, MOST_COLUMNS = 8192, 16384
 """Letters of a formula and columns of a sheet that Excel takes."""
+MOST_CHOICES = 30
+"""Values that CHOOSE of LibreOffice takes; Excel has 254."""
+MOST_NAMES = 20
+"""Categories of a formula, so that it stays within these letters and 64 levels."""
 DIGITS = 15
 
 
@@ -35,6 +39,7 @@ def write_excel(program: Program, *, row: int = 2) -> str:
     row
         Number of the row that the formulas are for.
     """
+    program.check_integers(10**DIGITS, "Excel")
     words = _ExcelWords(program, row)
     answer = Formulas(words, program).answer(program)
     names = [f.name for f in program.inputs]
@@ -154,9 +159,13 @@ class _ExcelWords:
     def _code(self, feature: int) -> str:
         """A column with the code of a category, "" for a gap."""
         if feature not in self.codes:
-            categories = self.inputs[feature].categories
-            choices = [(self.member(feature, [k]), str(k)) for k in range(len(categories))]
-            self.codes[feature] = self.define(self.case(choices, '""'), 0, "code")
+            n = len(self.inputs[feature].categories)
+            code = '""'
+            for start in range(0, max(n, 1), MOST_NAMES):
+                names = range(start, min(n, start + MOST_NAMES))
+                choices = [(self.member(feature, [k]), str(k)) for k in names]
+                code = self.define(self.case(choices, code), 0, "code")
+            self.codes[feature] = code
         return self.codes[feature]
 
     def cut(self, value: str, sign: str, at: float, features: Sequence[int]) -> str:
@@ -239,15 +248,13 @@ class _ExcelWords:
         return formula
 
     def lookup(self, place: str, entries: Sequence[str]) -> str:
+        """By halves until one CHOOSE holds them; no half fails where the other is meant."""
         if len(set(entries)) == 1:
             return entries[0]
-        size = 100
-        if len(entries) <= size:
+        if len(entries) <= MOST_CHOICES:
             return f"CHOOSE({place}+1,{','.join(entries)})"
-        parts = []
-        for start in range(0, len(entries), size):
-            some = entries[start : start + size]
-            at = f"MAX(1,MIN({len(some)},{place}+1-{start}))"
-            ref = self.define(f"CHOOSE({at},{','.join(some)})", 0, "part")
-            parts.append((f"{place}<{start + size}", ref))
-        return self.case(parts[:-1], parts[-1][1])
+        half = len(entries) // 2
+        low = self.lookup(f"MIN({place},{half - 1})", entries[:half])
+        high = self.lookup(f"MAX({place}-{half},0)", entries[half:])
+        low, high = (self.define(f, 0, "part") if len(f) > self.most else f for f in (low, high))
+        return f"IF({place}<{half},{low},{high})"

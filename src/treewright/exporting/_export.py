@@ -89,8 +89,8 @@ def export(
     known = [option for option in signature(write).parameters if option != "program"]
     for option in options:
         if option not in known:
-            takes = suggest(option, known) if known else " It takes none."
-            raise ParameterError(f"The format {name!r} has no option {option!r}.{takes}")
+            takes = f"takes {', '.join(known)}" if known else "takes none"
+            raise ParameterError(f"The format {name!r} has no option {option!r}; it {takes}.")
     content = write(program_of(model), **options)
     if path is None:
         return content
@@ -122,5 +122,5 @@ def _format_name(path: Any, format: str | None) -> str:
     endings = ", ".join(end for known in FORMATS.values() for end in known.endings)
     raise ParameterError(
         f"export knows a format by the ending of the file ({endings}), got {str(path)!r}; "
-        "say format=…."
+        "name the format (format= or --to)."
     )

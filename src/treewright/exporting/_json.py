@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from treewright.exporting._describe import describe
-from treewright.exporting._program import Program
+from treewright.exporting._program import MOST_WHOLE, Program
 
 __all__ = ["write_javascript", "write_json", "write_python"]
 
@@ -26,6 +26,7 @@ def write_python(program: Program) -> str:
 
 def write_javascript(program: Program) -> str:
     """A script for browsers and node with ``predict`` and ``predict_proba``."""
+    program.check_integers(MOST_WHOLE, "JavaScript")
     text = runtime("evaluate.js").replace("MODEL-COMMENT", "A model made by treewright.")
     return text.replace("MODEL = {};\n", f"MODEL = {_lines(describe(program), _json)};\n")
 

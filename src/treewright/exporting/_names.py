@@ -119,13 +119,18 @@ def excel_text(text: str) -> str:
 def dot_text(text: str) -> str:
     """A quoted string of Graphviz; line breaks of ours are ``\\n`` and added after quoting."""
     clean = "".join(c if c.isprintable() else " " for c in text)
-    return clean.replace("\\", "\\\\").replace('"', '\\"')
+    # Graphviz reads entities of HTML
+    return clean.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
 
 
 def mermaid_text(text: str) -> str:
-    """Text inside a quoted Mermaid label: everything that has a meaning there as an entity."""
-    clean = "".join(c if c.isprintable() else " " for c in text)
-    return re.sub(r"[^\w .,:+()≤≥…/-]", lambda m: f"#{ord(m.group())};", clean)
+    """Text inside a quoted Mermaid label: everything that has a meaning there as an entity.
+
+    Also a colon, since "style…:…;" loses its end there; and a space of no width stands between a
+    backslash and an n, since both together break the line.
+    """
+    clean = "".join(c if c.isprintable() else " " for c in text).replace("\\n", "\\\u200bn")
+    return re.sub(r"[^\w .,+()≤≥…/-]", lambda m: f"#{ord(m.group())};", clean)
 
 
 def xml_text(value: Any) -> str:

@@ -26,6 +26,7 @@ from treewright.exporting._onnx_trees import (
 )
 from treewright.exporting._program import (
     HIGHEST,
+    MOST_WHOLE,
     Part,
     Program,
     ProgramPart,
@@ -45,6 +46,7 @@ OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
 
 def write_onnx(program: Program) -> bytes:
     """The bytes of an ONNX model."""
+    program.check_integers(MOST_WHOLE, "ONNX")
     graph = Graph()
     onnx = graph.onnx
     helper, kinds = onnx.helper, onnx.TensorProto

@@ -25,7 +25,7 @@ from treewright.exporting._pmml_words import (
     element,
     real,
 )
-from treewright.exporting._program import Node, Program, RulesPart, Test, TreePart
+from treewright.exporting._program import MOST_WHOLE, Node, Program, RulesPart, Test, TreePart
 from treewright.tree.split import GAP_STOP
 
 __all__ = ["write_pmml"]
@@ -35,6 +35,7 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 def write_pmml(program: Program) -> str:
     """The XML of a PMML document."""
+    program.check_integers(MOST_WHOLE, "PMML")
     writer = _Writer(program)
     header = element(
         "Header",

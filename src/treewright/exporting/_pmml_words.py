@@ -34,8 +34,8 @@ def real(value: float) -> str:
 
 
 def data_type(values: Sequence[Any]) -> str:
-    """The type of PMML that categories have."""
-    kinds = {type(v) for v in values}
+    """The type of PMML that categories have; integers have 32 bits."""
+    kinds = {float if type(v) is int and abs(v) >= 2**31 else type(v) for v in values}
     return {
         frozenset({bool}): "boolean",
         frozenset({int}): "integer",

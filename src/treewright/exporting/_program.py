@@ -12,18 +12,21 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Feature, Target
+from treewright.errors import ParameterError
 from treewright.tree.conditions import Condition
 from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind, Splits
 from treewright.tree.tree import Tree
 
 __all__ = [
     "HIGHEST",
+    "MOST_WHOLE",
     "Decide",
     "Finish",
     "Node",
@@ -41,6 +44,8 @@ Floats = NDArray[np.float64]
 
 HIGHEST = sys.float_info.max
 """The largest number: no value lies beyond it."""
+MOST_WHOLE = 2**53
+"""Doubles hold all integers up to it."""
 
 
 class Test(NamedTuple):
@@ -307,6 +312,15 @@ class Program:
     def is_single_tree(self) -> bool:
         """Whether the program is one tree."""
         return len(self.parts) == 1 and isinstance(self.parts[0], TreePart)
+
+    def check_integers(self, most: int, language: str) -> None:
+        """Raise where a category or class is an integer that a language would round."""
+        for value in chain(self.target.classes, *(f.categories for f in self.inputs)):
+            if isinstance(value, int) and abs(value) > most:
+                raise ParameterError(
+                    f"{language} has integers up to {most}, but a category or class of the model "
+                    f"is {value}; make that column text, or export to another format."
+                )
 
     def trees(self) -> Iterator[TreePart]:
         """All trees, also those of programs inside."""

@@ -1,8 +1,8 @@
 """scikit-learn: its trees and forests as ours, and ours as its.
 
 scikit-learn rounds values to single precision before it compares them. What comes in gets breaks
-that do the same to doubles. What goes out keeps its thresholds: rows that single precision holds
-are told the same, others may be where rounding crosses a threshold.
+that do the same to doubles. What goes out gets thresholds rounded likewise: rows that single
+precision holds and values at a threshold are told the same, others that round to it may not be.
 """
 
 from __future__ import annotations
@@ -264,11 +264,9 @@ def _fill(model: Any, part: TreePart, program: Program, classes: NDArray[Any]) -
     nodes["left_child"] = np.where(inner, tree.first_child, -1)
     nodes["right_child"] = np.where(inner, tree.first_child + 1, -1)
     nodes["feature"] = np.where(inner, splits.feature, -2)
-    at = np.full(tree.n_nodes, -2.0)
-    at[inner] = splits.breaks[splits.break_offset[:-1][inner]]
-    opened = inner & ~splits.closed
-    at[opened] = np.nextafter(at[opened], -np.inf)
-    nodes["threshold"] = at
+    nodes["threshold"] = -2.0
+    cuts = splits.breaks[splits.break_offset[:-1][inner]]
+    nodes["threshold"][inner] = _single_cuts(cuts, splits.closed[inner])
     nodes["impurity"] = tree.impurity
     nodes["n_node_samples"] = tree.n_samples
     nodes["weighted_n_node_samples"] = tree.weight
@@ -297,6 +295,21 @@ def _fill(model: Any, part: TreePart, program: Program, classes: NDArray[Any]) -
         model.classes_ = classes
         model.n_classes_ = np.intp(len(classes))
     return model
+
+
+def _single_cuts(cuts: Floats, closed: NDArray[np.bool_]) -> Floats:
+    """Thresholds that tell rounded values as the cuts tell doubles.
+
+    A value at a cut is rounded as the cut is and must stay on its side. A cut halfway between two
+    numbers of single precision divides these; rounding it would take one to the other's side.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # a cut at infinity parts off gaps
+        single = cuts.astype(np.float32)
+        near = single.astype(np.float64)
+        other = np.nextafter(single, np.where(cuts > near, np.inf, -np.inf).astype(np.float32))
+        is_halfway = cuts - near == other.astype(np.float64) - cuts
+    at = np.where(is_halfway | ~np.isfinite(near), cuts, near)
+    return np.where(closed, at, np.nextafter(at, -np.inf))
 
 
 def _dress(model: Any, program: Program, named: bool) -> Any:

@@ -14,11 +14,12 @@ from treewright.exporting._program import HIGHEST, Program
 __all__ = ["write_sql"]
 
 DIALECTS = {
-    # how a number is written; a column as a number without NaN
-    "duckdb": ("{}e0", "NULLIF(CAST({} AS DOUBLE), 'NaN'::DOUBLE)"),
-    "postgresql": ("{}::float8", "NULLIF(CAST({} AS float8), 'NaN'::float8)"),
-    "sqlite": ("{}", "CAST({} AS REAL)"),
+    # how a number is written; a column as a number without NaN; most categories behind IN
+    "duckdb": ("{}e0", "NULLIF(CAST({} AS DOUBLE), 'NaN'::DOUBLE)", 2),
+    "postgresql": ("{}::float8", "NULLIF(CAST({} AS float8), 'NaN'::float8)", 20),
+    "sqlite": ("{}", "CAST({} AS REAL)", 20),
 }
+# DuckDB plans a join for a longer IN: 20 full trees on a column of 200 categories took it minutes
 
 
 def write_sql(
@@ -43,6 +44,7 @@ def write_sql(
     """
     if dialect not in DIALECTS:
         raise ParameterError(f"sql has no dialect {dialect!r}.{suggest(dialect, list(DIALECTS))}")
+    _check_names([f.name for f in program.inputs], dialect)
     words = _SqlWords(program, dialect)
     answer = Formulas(words, program).answer(program)
     columns = [sql_name(name) for name in [*keep, *(f.name for f in program.inputs)]]
@@ -73,6 +75,21 @@ def write_sql(
     return "\n".join([*lines, f"SELECT\n  {shown}\nFROM {source};\n"])
 
 
+def _check_names(names: list[str], dialect: str) -> None:
+    """Raise where two columns are one to a database."""
+    known: dict[bytes, str] = {}
+    for name in names:
+        own = name.encode("utf-8", "surrogatepass")
+        own = own[:63] if dialect == "postgresql" else own.lower()  # of ASCII only, as they do
+        if own in known:
+            rule = "63 bytes of a name" if dialect == "postgresql" else "names without their case"
+            raise ParameterError(
+                f"{dialect} reads {rule}, but the model has columns {known[own]!r} and {name!r}; "
+                "rename one, or export to another format."
+            )
+        known[own] = name
+
+
 def _free(name: str, taken: set[str]) -> str:
     while name.lower() in taken:
         name += "_"
@@ -88,7 +105,7 @@ class _SqlWords:
 
     def __init__(self, program: Program, dialect: str) -> None:
         self.inputs = program.inputs
-        self.number_form, self.column_form = DIALECTS[dialect]
+        self.number_form, self.column_form, self.most_listed = DIALECTS[dialect]
         self.is_sqlite = dialect == "sqlite"
         names = [f.name.lower() for f in program.inputs]
         self.prefix = "tw_"
@@ -170,6 +187,8 @@ class _SqlWords:
         return f"{value} {sign} {self.number(at)}"
 
     def member(self, feature: int, codes: Sequence[int]) -> str:
+        if len(codes) > self.most_listed:
+            return f"{self._mark(feature, codes)} = '1'"
         return f"{self._nominal(feature)} IN ({self._listed(feature, codes)})"
 
     def indicator(self, feature: int, code: int) -> str:
@@ -177,10 +196,18 @@ class _SqlWords:
         return f"CASE WHEN {value} = {code} THEN 1.0 WHEN {value} IS NOT NULL THEN 0.0 END"
 
     def unlisted(self, feature: int, codes: Sequence[int]) -> str:
-        column = self._nominal(feature)
         if not codes:
             return self.yes
+        if len(codes) > self.most_listed:
+            return f"({self.value(feature)} IS NULL OR {self._mark(feature, codes)} = '0')"
+        column = self._nominal(feature)
         return f"({column} IS NULL OR {column} NOT IN ({self._listed(feature, codes)}))"
+
+    def _mark(self, feature: int, codes: Sequence[int]) -> str:
+        """1 where the category of a row is among many, found by its place in a text."""
+        chosen = set(codes)
+        marks = ("01"[code in chosen] for code in range(len(self.inputs[feature].categories)))
+        return f"SUBSTR('{''.join(marks)}', {self.value(feature)} + 1, 1)"
 
     def _nominal(self, feature: int) -> str:
         """Nominal columns are read as they are; those with an order by their code."""
