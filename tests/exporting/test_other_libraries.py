@@ -347,6 +347,15 @@ def test_from_catboost_reads_categories_and_their_statistics(kind, tmp_path):
     assert from_model.estimators_[0].schema.features[-1].categories == tuple(range(12))
 
 
+def test_from_catboost_reads_models_without_numbers():
+    catboost = pytest.importorskip("catboost")
+    X, number = with_categories()
+    options = {"iterations": 5, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+    X = X[["city", "shop"]]
+    model = catboost.CatBoostRegressor(**options).fit(X, number, cat_features=[0, 1])
+    parity(tw.from_catboost(model, data=X), X, value=model.predict(X))
+
+
 def test_from_catboost_says_what_it_needs_for_categories(tmp_path, monkeypatch):
     catboost = pytest.importorskip("catboost")
     X, number = with_categories()

@@ -124,7 +124,7 @@ class Questions:
 
     @cached_property
     def _floats(self) -> dict[int, Any]:
-        return {f["feature_index"]: f for f in self.data["features_info"]["float_features"]}
+        return {f["feature_index"]: f for f in self.data["features_info"].get("float_features", [])}
 
     @cached_property
     def _nominal(self) -> dict[int, int]:
@@ -151,7 +151,7 @@ class Questions:
         """How many numbers of splits there are before those of statistics."""
         info = self.data["features_info"]
         nominal = info.get("categorical_features", [])
-        listed = (*[f["borders"] or [] for f in info["float_features"]],
+        listed = (*[f["borders"] or [] for f in info.get("float_features", [])],
                   *[f.get("values", []) for f in nominal])  # fmt: skip
         return sum(map(len, listed))
 
