@@ -256,6 +256,24 @@ def test_from_xgboost_reads_scores_of_ranking_and_survival(objective):
     assert_allclose(tw.from_xgboost(model).predict(X), model.predict(matrix), rtol=1e-6)
 
 
+def test_from_lightgbm_knows_whose_categories_a_file_lists():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, number = frame()
+    city = zoo.mixed()[0]["ci\"ty's"]
+    X.insert(0, "country", pd.Categorical(["here"] * len(X)))  # LightGBM has no use for it
+    X["city"] = pd.Categorical(city)
+    options = {"n_estimators": 8, "num_leaves": 6, "verbose": -1, "n_jobs": 1}
+    options |= {"cat_smooth": 1, "min_data_per_group": 5}
+    model = lightgbm.LGBMRegressor(**options).fit(X, number + 3 * city.eq(city.iloc[0]))
+    ours = tw.from_lightgbm(model)
+    parity(ours, X, value=model.predict(X))
+    assert [f.kind for f in ours._schema.features].count("nominal") == 2
+    coded = X.assign(country=0)
+    model = lightgbm.LGBMRegressor(**options).fit(coded, number, categorical_feature=[0, 3])
+    with pytest.raises(ParameterError, match="all as pandas categories"):
+        tw.from_lightgbm(model)
+
+
 def test_from_lightgbm_reads_scores_of_ranking():
     lightgbm = pytest.importorskip("lightgbm")
     X, number = frame()

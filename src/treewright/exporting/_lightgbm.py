@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def _read(text: str) -> Boosted:
     n_columns = int(about["num_tree_per_iteration"])
     last = sections[-1].split("\nend of trees")
     sections[-1] = last[0]
-    features, codes = _features(about, last[1] if len(last) > 1 else "", sections)
+    features, codes = _features(about, last[1] if len(last) > 1 else "")
     trees = [_tree(_fields(section), features, codes) for section in sections]
     scale = float(options.get("sigmoid", 1.0)) if objective == "binary" else 1.0
     if "average_output" in about:
@@ -126,29 +127,45 @@ def _fields(section: str) -> dict[str, str]:
 
 
 def _features(
-    about: dict[str, str], tail: str, sections: list[str]
+    about: dict[str, str], tail: str
 ) -> tuple[tuple[Feature, ...], dict[int, dict[int, int]]]:
     """The features, and for categorical ones the code of each category of LightGBM."""
     names = about["feature_names"].split(" ")
     infos = about["feature_infos"].split(" ")
-    given: list[Any] = []
-    for line in tail.splitlines():
-        if line.startswith("pandas_categorical:"):
-            given = json.loads(line.partition(":")[2]) or []
+    nominal = _categorical(infos, tail)
+    given = _given_categories(tail, len(nominal))
     features, codes = [], {}
-    used = 0
     for i, (name, info) in enumerate(zip(names, infos, strict=True)):
-        if info.startswith("[") or info == "none":
+        if i not in nominal:
             features.append(Feature(name, "continuous"))
             continue
-        found = sorted(int(float(word)) for word in info.split(":") if word not in ("-1", "nan"))
-        values: list[Any] = found
-        if given:
-            values = [given[used][k] for k in found]
-            used += 1
+        found = sorted(int(float(w)) for w in info.split(":") if w not in ("-1", "nan", "none"))
+        values = [given[nominal.index(i)][k] for k in found] if given else found
         codes[i] = {category: code for code, category in enumerate(found)}
         features.append(Feature(name, "nominal", tuple(values)))
     return tuple(features), codes
+
+
+def _categorical(infos: list[str], tail: str) -> list[int]:
+    """The places of categorical features; one whose categories were too few to use has no info."""
+    listed = re.search(r"^\[categorical_feature: ([\d,]+)\]", tail, re.MULTILINE)
+    if listed:
+        return sorted({int(word) for word in listed[1].split(",")})
+    return [i for i, info in enumerate(infos) if not info.startswith("[") and info != "none"]
+
+
+def _given_categories(tail: str, n: int) -> list[list[Any]]:
+    """The categories that a pandas frame had, for each of ``n`` features; none without a frame."""
+    for line in tail.splitlines():
+        if line.startswith("pandas_categorical:") and (found := json.loads(line.partition(":")[2])):
+            if len(found) != n:
+                raise ParameterError(
+                    f"from_lightgbm needs the categories of each of {n} categorical features, but "
+                    f"the frame of the training had {len(found)}; train with all as pandas "
+                    "categories."
+                )
+            return list(found)
+    return []
 
 
 def _tree(
