@@ -498,8 +498,9 @@ def test_from_catboost_reads_sums_of_models_and_says_what_catboost_says():
     parts = [catboost.CatBoostRegressor(**options, depth=d).fit(X, number) for d in (2, 3)]
     whole = catboost.sum_models(parts, weights=[0.3, 0.7])
     assert_allclose(tw.from_catboost(whole).predict(X), whole.predict(X), rtol=1e-12)
-    texts = X.assign(text=np.where(number > 0, "red car", "blue car"))
-    model = catboost.CatBoostRegressor(**options).fit(texts, number, text_features=["text"])
+    kind = np.arange(len(X)) % 3
+    texts = X.assign(text=np.array(["red car", "blue car", "green tree"])[kind])
+    model = catboost.CatBoostRegressor(**options).fit(texts, 5.0 * kind, text_features=["text"])
     with pytest.raises(ParameterError, match="CatBoost cannot write this model as JSON"):
         tw.from_catboost(model)
 
