@@ -215,6 +215,27 @@ def test_from_xgboost_predicts_the_same(task, kind, tmp_path):
         parity(tw.from_xgboost(model), X, proba=model.predict_proba(X))
 
 
+def test_from_xgboost_reads_files_of_its_first_versions(tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    X, number = frame()
+    model = xgboost.XGBClassifier(n_estimators=4, n_jobs=1).fit(X, number > np.median(number))
+    told = json.loads(model.get_booster().save_raw("json"))
+    learner = told["learner"]
+    about, held = learner["learner_model_param"], learner["gradient_booster"]["model"]
+    about["base_score"] = str(np.ravel(json.loads(about["base_score"]))[0])
+    for part, names in (
+        (learner, ["feature_names", "feature_types", "attributes"]),
+        (about, ["num_target", "boost_from_average"]),
+        (held, ["cats", "iteration_indptr"]),
+        *((each, [n for n in each if n.startswith(("categories", "split_type"))])
+          for each in held["trees"]),
+    ):  # fmt: skip
+        for name in names:
+            part.pop(name, None)
+    (tmp_path / "model.json").write_text(json.dumps(told))
+    parity(tw.from_xgboost(tmp_path / "model.json"), X.to_numpy(), proba=model.predict_proba(X))
+
+
 TWO_TARGETS = ("one_output_per_tree", "multi_output_tree")
 
 
@@ -296,10 +317,10 @@ def test_from_xgboost_refuses_what_it_would_tell_otherwise():
     with pytest.raises(ParameterError, match="gaps are NaN, got one of missing=-999"):
         tw.from_xgboost(model)
     tw.from_xgboost(model.get_booster())
-    both = np.column_stack([number > 0, number > 1]).astype(int)
+    both = (number[:, None] > np.quantile(number, [0.3, 0.7])).astype(int)
     with pytest.raises(ParameterError, match="classifiers of one target, got one of 2"):
         tw.from_xgboost(xgboost.XGBClassifier(n_estimators=2).fit(X, both))
-    X["city"] = pd.Categorical(np.where(number > 0, "Ü x", "Bonn"))
+    X["city"] = pd.Categorical(np.where(number > np.median(number), "Ü x", "Bonn"))
     model = xgboost.XGBRegressor(n_estimators=2, enable_categorical=True).fit(X, number)
     with pytest.raises(ParameterError, match="categories of ASCII letters"):
         tw.from_xgboost(model)
@@ -474,6 +495,19 @@ def test_from_catboost_reads_categories_that_are_true_or_false():
         model.fit(X, number + 2.0 * X["member"].astype(int), cat_features=["member"])
         ours = tw.from_catboost(model, data=X)
         assert_allclose(ours.predict(X), model.predict(X), rtol=1e-12)
+
+
+def test_from_catboost_finds_the_columns_of_data_by_name(tmp_path):
+    catboost = pytest.importorskip("catboost")
+    X, number = with_categories()
+    options = {"iterations": 5, "verbose": 0, "allow_writing_files": False}
+    model = catboost.CatBoostRegressor(**options).fit(X, number, cat_features=["city", "shop"])
+    moved = X[["shop", "city", "age", "income"]].assign(target=number)
+    assert_allclose(tw.from_catboost(model, data=moved).predict(X), model.predict(X), rtol=1e-12)
+    pool = catboost.Pool(X, cat_features=["city", "shop"])
+    model.save_model(str(tmp_path / "model.json"), format="json", pool=pool)
+    ours = tw.from_catboost(tmp_path / "model.json", data={name: moved[name] for name in moved})
+    assert_allclose(ours.predict(X), model.predict(X), rtol=1e-12)
 
 
 def test_from_catboost_knows_the_classes_that_have_scores():

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from treewright.data.encode import encode
+from treewright.data.frames import in_order
 from treewright.data.schema import Feature
 from treewright.errors import ParameterError, TreewrightWarning
 from treewright.exporting._catboost_questions import Hashes, Questions, mixed, widened
@@ -121,7 +122,7 @@ def _pool(model: Any, data: Any) -> Any:
     from catboost import Pool
 
     with _said_by_catboost("does not take data= of from_catboost"):
-        return Pool(data, cat_features=nominal)
+        return Pool(in_order(data, model.feature_names_), cat_features=nominal)
 
 
 @contextmanager
@@ -218,7 +219,7 @@ def _categories(told: Any, data: Any) -> list[tuple[tuple[Any, ...], Hashes]]:
     else:
         found = [
             {v: text for v in categories if (text := _as_text(v)) in known}
-            for categories in _categories_of(data, [f["flat_feature_index"] for f in nominal])
+            for categories in _categories_of(data, nominal)
         ]
     return [
         (tuple(own), widened(np.array([known[text] for text in own.values()], np.int64)))
@@ -231,8 +232,13 @@ def _as_text(category: Any) -> str:
     return str(int(category) if isinstance(category, bool) else category)
 
 
-def _categories_of(data: Any, columns: list[int]) -> list[tuple[Any, ...]]:
-    """The categories of columns of a data frame."""
+def _categories_of(data: Any, nominal: list[Any]) -> list[tuple[Any, ...]]:
+    """The categories of features in a data frame, found by name or else by place."""
+    columns = [f["flat_feature_index"] for f in nominal]
+    names = [f.get("feature_id") for f in nominal]
+    found = in_order(data, names)
+    if found is not data:
+        data, columns = found, list(range(len(names)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TreewrightWarning)
         features = encode(data, categorical_features=columns, owner="from_catboost").schema.features

@@ -27,6 +27,7 @@ __all__ = ["from_xgboost", "read_ubjson"]
 
 LOSSES = {
     "reg:squarederror": ("squared_error", "same"),
+    "reg:linear": ("squared_error", "same"),  # the same until 0.90
     "reg:absoluteerror": ("squared_error", "same"),
     "reg:quantileerror": ("squared_error", "same"),
     "reg:pseudohubererror": ("squared_error", "same"),
@@ -140,7 +141,7 @@ def _read(data: Any, stops_early: bool) -> Boosted:
         for at in range(max(1, width)):  # a tree of several targets gives one for each
             columns[column + at].append(_tree(tree, features, weight, at))
     classes = list(range(max(2, n_columns))) if loss == "log_loss" else []
-    named = bool(learner["feature_names"])
+    named = bool(learner.get("feature_names"))
     start = _start(about["base_score"], link, n_columns)
     return Boosted(features, columns, loss, start, classes, named=named, in_singles=True)
 
@@ -173,10 +174,9 @@ def _features(learner: Any, model: Any, n: int) -> tuple[Feature, ...]:
     kinds = learner.get("feature_types") or ["float"] * n
     most, goes_right = [-1] * n, set()
     for tree in model["trees"]:
-        most_of_tree = max(tree["categories"], default=-1)
-        for node in tree["categories_nodes"]:
+        for node, right in _to_the_right(tree).items():
             feature = tree["split_indices"][node]
-            most[feature] = max(most[feature], most_of_tree)
+            most[feature] = max(most[feature], *right)
             if not tree["default_left"][node]:
                 goes_right.add(feature)
     stored = model.get("cats", {})
@@ -219,17 +219,20 @@ def _named_categories(stored: Any, kinds: list[str]) -> dict[int, tuple[Any, ...
     return found
 
 
-def _tree(tree: Any, features: tuple[Feature, ...], weight: float, at: int) -> list[ForeignNode]:
-    """The nodes, with the values of target ``at`` where a tree has those of several."""
-    held = {}
-    segments = zip(
-        tree["categories_nodes"],
-        tree["categories_segments"],
-        tree["categories_sizes"],
+def _to_the_right(tree: Any) -> dict[int, list[int]]:
+    """The categories that go right, by the nodes that test them; none before XGBoost 1.3."""
+    begins = zip(
+        tree.get("categories_nodes", []),
+        tree.get("categories_segments", []),
+        tree.get("categories_sizes", []),
         strict=True,
     )
-    for node, begin, size in segments:
-        held[node] = tree["categories"][begin : begin + size]
+    return {node: tree["categories"][begin : begin + size] for node, begin, size in begins}
+
+
+def _tree(tree: Any, features: tuple[Feature, ...], weight: float, at: int) -> list[ForeignNode]:
+    """The nodes, with the values of target ``at`` where a tree has those of several."""
+    held = _to_the_right(tree)
     width = int(tree["tree_param"]["size_leaf_vector"])
     leaves = tree.get("leaf_weights") if width > 1 else None
     nodes = []
