@@ -165,7 +165,7 @@ def _named_categories(given: list[Any], tail: str, infos: list[str]) -> dict[int
     listed = re.search(r"^\[categorical_feature: ([\d,]*)\]$", tail, re.MULTILINE)
     nominal = [i for i, info in enumerate(infos) if not info.startswith("[") and info != "none"]
     if listed and listed[1]:  # those of one category, too
-        nominal = [int(word) for word in listed[1].split(",")]
+        nominal = sorted({int(word) for word in listed[1].split(",")})
     if not given or not nominal:
         return {}
     fits = len(nominal) == len(given) and all(
