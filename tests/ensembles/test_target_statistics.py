@@ -137,11 +137,38 @@ def test_constraints_name_the_columns_that_came() -> None:
         assert used <= {"size"} or used <= {"city", "other"}
 
 
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_shapley_values_are_those_of_the_columns(n_classes: int) -> None:
+    X, y = cities()
+    model: Any = small(GradientBoostingRegressor).fit(X, y)
+    if n_classes:
+        y = np.digitize(y, [0] if n_classes == 2 else [-1, 1])
+        model = small(GradientBoostingClassifier).fit(X, y)
+    asked, other = X[:30].copy(), X[40:41]
+    asked.loc[:4, "city"], asked.loc[5:9, "city"] = None, "new"
+    score = model.decision_function if n_classes else model.predict
+    found = model.shap_values(asked)
+    total = found.values.sum(axis=1) + found.base_values
+    assert_allclose(total, score(asked), atol=1e-9)
+    # of two columns and one row beside, by the definition
+    size, city = asked.copy(), asked.copy()
+    size["city"], city["size"] = other["city"].iloc[0], other["size"].iloc[0]
+    own = score(asked) - score(city) + score(size) - score(other)
+    found = model.shap_values(asked, background=other)
+    assert_allclose(found.values[:, 0], own / 2, atol=1e-9)
+
+
+def test_the_nearest_change_keeps_to_the_categories_of_the_column() -> None:
+    X, y = cities()
+    model = small(GradientBoostingClassifier).fit(X, y > 0)
+    for row in range(5):
+        change = treewright.explain.nearest_change(model, X[row : row + 1], X)
+        changed = X[row : row + 1].assign(**dict(zip(change.features, change.after, strict=True)))
+        assert model.predict(changed)[0] == change.new_answer != model.predict(X[row : row + 1])[0]
+
+
 def test_what_statistics_cannot_do_is_refused_in_one_sentence(tmp_path: Path) -> None:
     X, y = cities()
-    model = small(GradientBoostingRegressor).fit(X, y)
-    with pytest.raises(ParameterError, match=r"shap_values needs trees .* max_categories=None\.$"):
-        model.shap_values(X[:5])
     path = tmp_path / "rows.parquet"
     X.assign(y=y).to_parquet(path)
     with pytest.raises(ParameterError, match=r"column 'city' has \d+ categories, got 50"):

@@ -215,6 +215,27 @@ def test_from_xgboost_predicts_the_same(task, kind, tmp_path):
         parity(tw.from_xgboost(model), X, proba=model.predict_proba(X))
 
 
+def test_from_xgboost_reads_files_of_its_first_versions(tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    X, number = frame()
+    model = xgboost.XGBClassifier(n_estimators=4, n_jobs=1).fit(X, number > np.median(number))
+    told = json.loads(model.get_booster().save_raw("json"))
+    learner = told["learner"]
+    about, held = learner["learner_model_param"], learner["gradient_booster"]["model"]
+    about["base_score"] = str(np.ravel(json.loads(about["base_score"]))[0])
+    for part, names in (
+        (learner, ["feature_names", "feature_types", "attributes"]),
+        (about, ["num_target", "boost_from_average"]),
+        (held, ["cats", "iteration_indptr"]),
+        *((each, [n for n in each if n.startswith(("categories", "split_type"))])
+          for each in held["trees"]),
+    ):  # fmt: skip
+        for name in names:
+            part.pop(name, None)
+    (tmp_path / "model.json").write_text(json.dumps(told))
+    parity(tw.from_xgboost(tmp_path / "model.json"), X.to_numpy(), proba=model.predict_proba(X))
+
+
 TWO_TARGETS = ("one_output_per_tree", "multi_output_tree")
 
 
@@ -256,22 +277,120 @@ def test_from_xgboost_reads_scores_of_ranking_and_survival(objective):
     assert_allclose(tw.from_xgboost(model).predict(X), model.predict(matrix), rtol=1e-6)
 
 
-def test_from_lightgbm_knows_whose_categories_a_file_lists():
+def test_from_xgboost_ends_where_xgboost_does(tmp_path):
+    """Its scikit-learn models predict with the best round, its boosters with all."""
+    xgboost = pytest.importorskip("xgboost")
+    X, number = frame()
+    y = np.column_stack([number, -number])
+    common = {"n_jobs": 1, "learning_rate": 0.9, "early_stopping_rounds": 3, "n_estimators": 60}
+    for options, target in (
+        ({}, number),
+        ({"num_parallel_tree": 2}, number),
+        ({"booster": "dart"}, number),
+        ({}, y),
+        ({"multi_strategy": "multi_output_tree"}, y),
+    ):
+        model = xgboost.XGBRegressor(**common, **options)
+        model.fit(X[:200], target[:200], eval_set=[(X[200:], target[200:])], verbose=0)
+        assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
+        parity(tw.from_xgboost(model), X, value=model.predict(X))
+        model.save_model(tmp_path / "model.ubj")
+        parity(tw.from_xgboost(tmp_path / "model.ubj"), X, value=model.predict(X))
+        parity(
+            tw.from_xgboost(model.get_booster()),
+            X,
+            value=model.get_booster().predict(xgboost.DMatrix(X)),
+        )
+    model.set_params(multi_strategy="one_output_per_tree")
+    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=0)
+    model.save_model(tmp_path / "model.json")
+    told = json.loads((tmp_path / "model.json").read_text())  # as older versions have it
+    del told["learner"]["gradient_booster"]["model"]["iteration_indptr"]
+    (tmp_path / "model.json").write_text(json.dumps(told))
+    parity(tw.from_xgboost(tmp_path / "model.json"), X, value=model.predict(X))
+
+
+def test_from_xgboost_refuses_what_it_would_tell_otherwise():
+    xgboost = pytest.importorskip("xgboost")
+    X, number = frame()
+    model = xgboost.XGBRegressor(n_estimators=2, missing=-999).fit(X, number)
+    with pytest.raises(ParameterError, match="gaps are NaN, got one of missing=-999"):
+        tw.from_xgboost(model)
+    tw.from_xgboost(model.get_booster())
+    both = (number[:, None] > np.quantile(number, [0.3, 0.7])).astype(int)
+    with pytest.raises(ParameterError, match="classifiers of one target, got one of 2"):
+        tw.from_xgboost(xgboost.XGBClassifier(n_estimators=2).fit(X, both))
+    X["city"] = pd.Categorical(np.where(number > np.median(number), "Ü x", "Bonn"))
+    model = xgboost.XGBRegressor(n_estimators=2, enable_categorical=True).fit(X, number)
+    with pytest.raises(ParameterError, match="categories of ASCII letters"):
+        tw.from_xgboost(model)
+
+
+@pytest.mark.filterwarnings("ignore::treewright.errors.UnseenCategoriesWarning")
+def test_from_xgboost_reads_codes_unless_a_new_one_would_be_a_gap():
+    xgboost = pytest.importorskip("xgboost")
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 30, 400).astype(float)
+    y = np.where(codes % 5 == 1, 3.0, 0.0) + random.normal(size=400) / 10
+    params = {"max_depth": 3, "max_cat_to_onehot": 100}
+    for gap in (False, True):
+        x = np.where(gap & (random.random(400) < 0.2), np.nan, codes)[:, None]
+        rows = xgboost.DMatrix(x, y + 5 * np.isnan(x[:, 0]), feature_types=["c"])
+        model = xgboost.train(params, rows, 3)
+        if gap:
+            with pytest.raises(ParameterError, match="cannot tell which codes of 'x0' are gaps"):
+                tw.from_xgboost(model)
+            continue
+        parity(tw.from_xgboost(model), x, value=model.predict(rows))
+
+
+def test_from_lightgbm_knows_whose_the_names_of_categories_are():
+    lightgbm = pytest.importorskip("lightgbm")
+    random = np.random.default_rng(0)
+    X, number = frame()
+    X["same"] = pd.Categorical(["one"] * len(X))
+    X["city"] = pd.Categorical(random.choice(["a", "b", "c"], len(X)))
+    X["size"] = pd.Categorical(random.choice(list("SML"), len(X)), list("SML"), ordered=True)
+    y = number + 3 * X["city"].cat.codes + X["size"].cat.codes
+    options = {"n_estimators": 5, "verbose": -1, "n_jobs": 1}
+    one = X.drop(columns="size")
+    model = lightgbm.LGBMRegressor(**options).fit(one, y)
+    parity(tw.from_lightgbm(model), one, value=model.predict(one))
+    model = lightgbm.LGBMRegressor(**options).fit(X, y)
+    with pytest.raises(ParameterError, match="whose the names of categories are"):
+        tw.from_lightgbm(model)
+    with_codes = X[["age", "city"]].assign(shop=random.integers(0, 9, len(X)))
+    model = lightgbm.LGBMRegressor(**options).fit(with_codes, y, categorical_feature=["shop"])
+    with pytest.raises(ParameterError, match="whose the names of categories are"):
+        tw.from_lightgbm(model)
+    only = X[["age", "size"]]
+    model = lightgbm.LGBMRegressor(**options).fit(only, y)
+    parity(
+        tw.from_lightgbm(model),
+        only.assign(size=only["size"].cat.codes),
+        value=model.predict(only),
+    )
+
+
+def test_from_lightgbm_reads_a_loss_of_the_users_own_as_sums():
     lightgbm = pytest.importorskip("lightgbm")
     X, number = frame()
-    city = zoo.mixed()[0]["ci\"ty's"]
-    X.insert(0, "country", pd.Categorical(["here"] * len(X)))  # LightGBM has no use for it
-    X["city"] = pd.Categorical(city)
-    options = {"n_estimators": 8, "num_leaves": 6, "verbose": -1, "n_jobs": 1}
-    options |= {"cat_smooth": 1, "min_data_per_group": 5}
-    model = lightgbm.LGBMRegressor(**options).fit(X, number + 3 * city.eq(city.iloc[0]))
-    ours = tw.from_lightgbm(model)
-    parity(ours, X, value=model.predict(X))
-    assert [f.kind for f in ours._schema.features].count("nominal") == 2
-    coded = X.assign(country=0)
-    model = lightgbm.LGBMRegressor(**options).fit(coded, number, categorical_feature=[0, 3])
-    with pytest.raises(ParameterError, match="all as pandas categories"):
-        tw.from_lightgbm(model)
+    model = lightgbm.LGBMRegressor(
+        objective=lambda y, score: (score - y, np.ones(len(y))), n_estimators=5, verbose=-1
+    )
+    model.fit(X, number)
+    parity(tw.from_lightgbm(model), X, value=model.predict(X))
+
+
+def test_a_booster_that_came_in_is_fitted_anew_but_not_further():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, number = frame()
+    theirs = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1).fit(X, number)
+    ours = tw.from_lightgbm(theirs).set_params(n_estimators=7, warm_start=True)
+    with pytest.raises(TreewrightError, match="came from another library"):
+        ours.fit(X, number)
+    assert len(ours.set_params(warm_start=False).fit(X, number).estimators_) == 7
+    assert len(ours.set_params(warm_start=True, n_estimators=8).fit(X, number).estimators_) == 8
 
 
 def test_from_lightgbm_reads_scores_of_ranking():
@@ -372,6 +491,61 @@ def test_from_catboost_reads_models_without_numbers():
     X = X[["city", "shop"]]
     model = catboost.CatBoostRegressor(**options).fit(X, number, cat_features=[0, 1])
     parity(tw.from_catboost(model, data=X), X, value=model.predict(X))
+
+
+def test_from_catboost_reads_categories_that_are_true_or_false():
+    catboost = pytest.importorskip("catboost")
+    X, number = frame()
+    X["member"] = np.random.default_rng(0).random(len(X)) < 0.5
+    options = {"iterations": 5, "verbose": 0, "allow_writing_files": False}
+    for column in (X["member"], X["member"].astype("category")):
+        X["member"] = column
+        model = catboost.CatBoostRegressor(**options)
+        model.fit(X, number + 2.0 * X["member"].astype(int), cat_features=["member"])
+        ours = tw.from_catboost(model, data=X)
+        assert_allclose(ours.predict(X), model.predict(X), rtol=1e-12)
+
+
+def test_from_catboost_finds_the_columns_of_data_by_name(tmp_path):
+    catboost = pytest.importorskip("catboost")
+    X, number = with_categories()
+    options = {"iterations": 5, "verbose": 0, "allow_writing_files": False}
+    model = catboost.CatBoostRegressor(**options).fit(X, number, cat_features=["city", "shop"])
+    moved = X[["shop", "city", "age", "income"]].assign(target=number)
+    assert_allclose(tw.from_catboost(model, data=moved).predict(X), model.predict(X), rtol=1e-12)
+    pool = catboost.Pool(X, cat_features=["city", "shop"])
+    model.save_model(str(tmp_path / "model.json"), format="json", pool=pool)
+    ours = tw.from_catboost(tmp_path / "model.json", data={name: moved[name] for name in moved})
+    assert_allclose(ours.predict(X), model.predict(X), rtol=1e-12)
+
+
+def test_from_catboost_knows_the_classes_that_have_scores():
+    catboost = pytest.importorskip("catboost")
+    X, number = frame()
+    options = {"iterations": 5, "verbose": 0, "allow_writing_files": False,
+               "loss_function": "MultiClass"}  # fmt: skip
+    y = np.digitize(number, np.quantile(number, [0.3, 0.7]))
+    for more in ({"classes_count": 5}, {"class_names": [0, 1, 2, 3]}):
+        model = catboost.CatBoostClassifier(**options, **more).fit(X, y)
+        ours = tw.from_catboost(model)
+        assert ours.classes_.tolist() == [0, 1, 2]
+        assert_allclose(ours.predict_proba(X), model.predict_proba(X)[:, :3], atol=1e-12)
+    model = catboost.CatBoostClassifier(**options).fit(X, y * 1.0)
+    assert tw.from_catboost(model).classes_.dtype == float
+
+
+def test_from_catboost_reads_sums_of_models_and_says_what_catboost_says():
+    catboost = pytest.importorskip("catboost")
+    X, number = frame()
+    options = {"iterations": 5, "verbose": 0, "allow_writing_files": False}
+    parts = [catboost.CatBoostRegressor(**options, depth=d).fit(X, number) for d in (2, 3)]
+    whole = catboost.sum_models(parts, weights=[0.3, 0.7])
+    assert_allclose(tw.from_catboost(whole).predict(X), whole.predict(X), rtol=1e-12)
+    kind = np.arange(len(X)) % 3
+    texts = X.assign(text=np.array(["red car", "blue car", "green tree"])[kind])
+    model = catboost.CatBoostRegressor(**options).fit(texts, 5.0 * kind, text_features=["text"])
+    with pytest.raises(ParameterError, match="CatBoost cannot write this model as JSON"):
+        tw.from_catboost(model)
 
 
 def test_from_catboost_says_what_it_needs_for_categories(tmp_path, monkeypatch):

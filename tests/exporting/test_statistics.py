@@ -81,3 +81,23 @@ def test_a_category_is_listed_once_where_it_has_one_statistic():
     model = passengers("two classes", True).model
     name = "A/5 '7\"".replace('"', '\\"')
     assert str(tw.export(model, format="json")).count(name) == 1
+
+
+@pytest.mark.parametrize("how", ["voting", "stacking", "bagging", "adaboost"])
+def test_members_may_read_a_column_in_another_order_than_its_statistics(how, tmp_path):
+    asked = passengers("number", True).X
+    random = np.random.default_rng(1)
+    code = random.integers(0, 60, 300)
+    X = pd.DataFrame({"fare": random.normal(size=300), "ticket": [f"A/5 '{k}\"" for k in code]})
+    y = X["fare"] + np.sin(code) * 2
+    X["deck"] = "a"
+    boosting = tw.GradientBoostingRegressor(n_estimators=3, max_categories=20, random_state=0)
+    members = [("boosting", boosting), ("cart", tw.CARTRegressor(max_depth=4))]
+    model: Any = {
+        "voting": tw.VotingRegressor(members),
+        "stacking": tw.StackingRegressor(members, cv=2),
+        "bagging": tw.BaggingRegressor(boosting, 2, random_state=0),
+        "adaboost": tw.AdaBoostRegressor(boosting, n_estimators=2, random_state=0),
+    }[how]
+    case = zoo.Case(model.fit(X, y), asked)
+    check(run.python(case.model, case.rows, tmp_path), case)

@@ -25,6 +25,7 @@ __all__ = [
     "Frame",
     "feature_names",
     "for_other_libraries",
+    "in_order",
     "is_frame",
     "raw_column",
     "read_frame",
@@ -143,6 +144,16 @@ def feature_names(X: Any) -> NDArray[np.object_] | None:
         frame = _narwhals_frame(X)
         names = None if frame is None else _checked_names(list(frame.columns))
     return None if names is None else np.array(names, dtype=object)
+
+
+def in_order(X: Any, names: Sequence[str]) -> Any:
+    """The columns called ``names``, or X as it is where it has not all of them."""
+    own = feature_names(X)
+    if own is None or not set(names) <= set(own):
+        return X
+    if isinstance(X, Mapping):
+        return {name: X[name] for name in names}
+    return _narwhals_frame(X).select(list(names)).to_native()
 
 
 def for_other_libraries(X: Any) -> Any:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import DataError, ParameterError
 from treewright.explain._asking import Asked
@@ -184,7 +185,7 @@ def nearest_change(
     """
     asked = Asked(model, X)
     search = _Search(asked, _one_row(asked, row), wanted, {asked.feature(f) for f in fixed})
-    total = _trees(model)
+    total = _trees(model, asked.schema)
     found, is_nearest = None, True
     if total is not None and len(total.parts) == 1:
         found = search.first(_boxes(search, total))
@@ -201,13 +202,16 @@ def nearest_change(
     return search.result(found, is_nearest)
 
 
-def _trees(model: Any) -> Additive | None:
-    """A model as a sum of trees whose answer changes at thresholds of single features only."""
+def _trees(model: Any, schema: Schema) -> Additive | None:
+    """A model as a sum of trees whose answer changes at thresholds of single features only.
+
+    None also where the trees read a column in another order than ``schema`` has.
+    """
     try:
         total = additive_of(model)
     except ParameterError:
         return None
-    plain = all(
+    plain = total.schema.features == schema.features and all(
         part.bounds is None and not np.any(part.tree.splits.kind == SplitKind.LINEAR)
         for part in total.parts
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.schema import Feature, Schema, Target
+from treewright.ensembles.boosting.column_tests import ColumnTests
 from treewright.errors import ParameterError
 from treewright.exporting._program import (
     Decide,
@@ -23,7 +24,6 @@ from treewright.exporting._program import (
     TreePart,
 )
 from treewright.exporting._stacking import stacking_program
-from treewright.exporting._statistics import ColumnTests
 from treewright.rules import RuleSet
 from treewright.tree.forest.arrays import leaf_values
 from treewright.tree.split import GAP_STOP
@@ -235,7 +235,7 @@ def _ensemble_program(model: Any) -> Program:
 
 def _member_part(body: Any, k: int, what: str, schema: Schema, width: int) -> Part:
     """Member ``k`` of a bag of models."""
-    inner = _moved(program_of(body.models[k]), schema)
+    inner = _moved(_listed_program(body.models[k]), schema)
     columns = tuple(range(width)) if body.columns is None else tuple(body.columns[k].tolist())
     say: Literal["value", "vote"] = "vote" if what == "vote" else "value"
     return ProgramPart(inner, say, columns, width)
@@ -302,7 +302,7 @@ def _adaboost_program(model: Any) -> Program:
         first = program_of(model.estimators_[0])
         return replace(first, model=name, finish=Finish("affine", 0.0, 1.0))
     parts = [
-        _boosted_part(program_of(member), float(weight), place, algorithm, schema, n)
+        _boosted_part(_listed_program(member), float(weight), place, algorithm, schema, n)
         for member, weight, place in zip(model.estimators_, weights, places, strict=True)
     ]
     total = float(weights.sum()) if algorithm.answer == "vote" else 1.0
@@ -348,7 +348,7 @@ def _median_program(model: Any) -> Program:
     schema = _known_schema(model)
     parts: list[Part] = []
     for member in model.estimators_:
-        inner = _moved(program_of(member), schema)
+        inner = _moved(_listed_program(member), schema)
         single = len(inner.parts) == 1 and inner.finish.kind == "none"
         plain = single and inner.combine == "sum" and not inner.start
         parts.append(inner.parts[0] if plain else ProgramPart(inner, "value", (0,), 1))
@@ -363,7 +363,14 @@ def _median_program(model: Any) -> Program:
     )
 
 
-def _boosting_program(model: Any) -> Program:
+def _listed_program(model: Any) -> Program:
+    """The program of a member whose columns are those of others: no order of statistics in them."""
+    from treewright.ensembles.boosting.base import Boosting
+
+    return _boosting_program(model, False) if isinstance(model, Boosting) else program_of(model)
+
+
+def _boosting_program(model: Any, ordered: bool = True) -> Program:
     if hasattr(model, "init_"):
         raise ParameterError(
             "export needs a booster that begins with constants, got one that begins with "
@@ -372,8 +379,8 @@ def _boosting_program(model: Any) -> Program:
     forest, schema, columns = model._forest, model._schema, model._aim.n_columns
     trees, inputs = (forest.tree(k) for k in range(len(forest))), schema.features
     if model._statistics is not None:
-        tests = ColumnTests(model._statistics)
-        trees, inputs = (tests.tree(tree) for tree in trees), tests.inputs
+        tests = ColumnTests(model._statistics, ordered)
+        trees, inputs = (tests.tree(tree) for tree in trees), tests.schema.features
     parts = tuple(tree_part(tree, tree.value, k % columns) for k, tree in enumerate(trees))
     target = _target(schema)
     finish, decide = Finish(), None
@@ -415,13 +422,15 @@ def _mars_program(model: Any) -> Program:
 
 
 def _voting_program(model: Any) -> Program:
-    schema, members = _common_schema(model), list(model.estimators_)
+    programs = _member_programs(model)
+    schema = _common_schema(model, programs)
     classes = getattr(model, "classes_", None)
     hard = classes is not None and model.voting == "hard"
     target = _target(schema)
     parts: list[Part] = []
-    for weight, member in zip(model.weights_.tolist(), members, strict=True):
-        inner = _moved(program_of(member), schema)
+    members = zip(model.weights_.tolist(), model.estimators_, programs, strict=True)
+    for weight, member, program in members:
+        inner = _moved(program, schema)
         width = inner.n_numbers if classes is None else len(classes)
         columns = tuple(range(width))
         if classes is not None:
@@ -434,9 +443,17 @@ def _voting_program(model: Any) -> Program:
     )
 
 
-def _common_schema(model: Any) -> Schema:
-    """Inputs of all members together, in the order of the first that has each."""
+def _member_programs(model: Any) -> list[Program]:
+    """Programs of the members; where orders of a column differ, tests list its categories."""
     programs = [program_of(member) for member in model.estimators_]
+    first: dict[str, Feature] = {}
+    if all(first.setdefault(f.name, f) == f for program in programs for f in program.inputs):
+        return programs
+    return [_listed_program(member) for member in model.estimators_]
+
+
+def _common_schema(model: Any, programs: Sequence[Program]) -> Schema:
+    """Inputs of all members together, in the order of the first that has each."""
     features: dict[str, Feature] = {}
     for program in programs:
         for feature in program.inputs:
@@ -449,8 +466,9 @@ def _common_schema(model: Any) -> Schema:
 
 
 def _stacked_program(model: Any) -> Program:
-    schema = _common_schema(model)
-    members = [_moved(program_of(member), schema) for member in model.estimators_]
+    programs = _member_programs(model)
+    schema = _common_schema(model, programs)
+    members = [_moved(program, schema) for program in programs]
     return stacking_program(model, members, _target(schema))
 
 

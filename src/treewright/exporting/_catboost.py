@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from treewright.data.encode import encode
+from treewright.data.frames import in_order
 from treewright.data.schema import Feature
 from treewright.errors import ParameterError, TreewrightWarning
 from treewright.exporting._catboost_questions import Hashes, Questions, mixed, widened
@@ -93,13 +96,16 @@ def _text(model: Any, data: Any) -> str:
     if hasattr(model, "save_model"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
-            model.save_model(str(path), format="json", pool=_pool(model, data))
+            pool = _pool(model, data)
+            with _said_by_catboost("cannot write this model as JSON"):
+                model.save_model(str(path), format="json", pool=pool)
             return path.read_text(encoding="utf-8")
     try:
         return Path(model).read_text(encoding="utf-8")
     except (OSError, TypeError, UnicodeDecodeError) as error:
         raise ParameterError(
-            f"from_catboost takes a model or the path of its JSON file, got {model!r:.80}: {error}."
+            "from_catboost takes a model or the path of its JSON file, which "
+            f'save_model(path, format="json") writes, got {model!r:.80}: {error}.'
         ) from None
 
 
@@ -113,18 +119,28 @@ def _pool(model: Any, data: Any) -> Any:
             "from_catboost needs data= for a fitted model with nominal features, which knows their "
             "categories by hashes only; give the rows of the training, without the target."
         )
-    from catboost import CatBoostError, Pool
+    from catboost import Pool
+
+    with _said_by_catboost("does not take data= of from_catboost"):
+        return Pool(in_order(data, model.feature_names_), cat_features=nominal)
+
+
+@contextmanager
+def _said_by_catboost(what: str) -> Iterator[None]:
+    """Turn an error of CatBoost into one of ours."""
+    from catboost import CatBoostError
 
     try:
-        return Pool(data, cat_features=nominal)
+        yield
     except (CatBoostError, TypeError, ValueError) as error:
-        raise ParameterError(f"CatBoost does not take data= of from_catboost: {error}") from None
+        raise ParameterError(f"CatBoost {what}: {error}") from None
 
 
 def _read(told: Any, data: Any) -> Boosted:
     info = told["model_info"]
-    params = json.loads(info["params"]) if isinstance(info["params"], str) else info["params"]
-    loss = params["loss_function"]["type"]
+    # a sum of models has the loss of its parts in a place of its own
+    about = _decoded(info["params"])["loss_function"] if "params" in info else info["loss_function"]
+    loss = _decoded(about)["type"]
     if loss not in LOSSES:
         raise ParameterError(f"from_catboost reads models of {', '.join(LOSSES)}, got {loss!r}.")
     _refuse_mixed_statistics(loss, told)
@@ -138,12 +154,24 @@ def _read(told: Any, data: Any) -> Boosted:
         inside = tree if "trees" in told else nested(tree, len(start))
         for column, nodes in zip(columns, expansion.columns(inside), strict=True):
             column.append(nodes)
-    classes: list[Any] = []
-    if LOSSES[loss] == "log_loss":
-        found = info.get("class_params", {})
-        found = json.loads(found) if isinstance(found, str) else found
-        classes = found.get("class_names") or list(range(max(2, len(start))))
+    classes = _classes(info, len(start)) if LOSSES[loss] == "log_loss" else []
     return Boosted(features, columns, LOSSES[loss], start, classes, named=named)
+
+
+def _decoded(text: Any) -> Any:
+    """What a text of JSON says; some versions write the value itself."""
+    return json.loads(text) if isinstance(text, str) else text
+
+
+def _classes(info: Any, n_columns: int) -> list[Any]:
+    """The classes that training rows had: others have no scores."""
+    about = _decoded(info.get("class_params", {}))
+    names = about.get("class_names") or list(range(max(2, n_columns)))
+    if about.get("class_label_type") == "Float":  # the file has 2 for 2.0
+        names = [float(name) for name in names]
+    if len(names) > max(2, n_columns):
+        names = [names[int(place)] for place in about["class_to_label"]]
+    return names
 
 
 def _refuse_mixed_statistics(loss: str, told: Any) -> None:
@@ -190,8 +218,8 @@ def _categories(told: Any, data: Any) -> list[tuple[tuple[Any, ...], Hashes]]:
         found: list[dict[Any, str]] = [{text: text for text in own} for own in texts]
     else:
         found = [
-            {v: str(v) for v in categories if str(v) in known}
-            for categories in _categories_of(data, [f["flat_feature_index"] for f in nominal])
+            {v: text for v in categories if (text := _as_text(v)) in known}
+            for categories in _categories_of(data, nominal)
         ]
     return [
         (tuple(own), widened(np.array([known[text] for text in own.values()], np.int64)))
@@ -199,8 +227,18 @@ def _categories(told: Any, data: Any) -> list[tuple[tuple[Any, ...], Hashes]]:
     ]
 
 
-def _categories_of(data: Any, columns: list[int]) -> list[tuple[Any, ...]]:
-    """The categories of columns of a data frame."""
+def _as_text(category: Any) -> str:
+    """A category as CatBoost reads it."""
+    return str(int(category) if isinstance(category, bool) else category)
+
+
+def _categories_of(data: Any, nominal: list[Any]) -> list[tuple[Any, ...]]:
+    """The categories of features in a data frame, found by name or else by place."""
+    columns = [f["flat_feature_index"] for f in nominal]
+    names = [f.get("feature_id") for f in nominal]
+    found = in_order(data, names)
+    if found is not data:
+        data, columns = found, list(range(len(names)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TreewrightWarning)
         features = encode(data, categorical_features=columns, owner="from_catboost").schema.features

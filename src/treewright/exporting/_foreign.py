@@ -222,7 +222,6 @@ def booster(found: Boosted, classes: Any = None) -> Any:
         for k in range(n_rounds)
         for column in found.columns
     ]
-    n_rows = int(trees[0].n_samples[0])
     values = np.asarray(names) if names else None
     if values is not None and values.dtype.kind == "U":
         values = values.astype(object)
@@ -234,7 +233,7 @@ def booster(found: Boosted, classes: Any = None) -> Any:
         "start": np.asarray([found.start], np.float64),
         "init": None,
         "seed": 0,
-        "n_rows": n_rows,
+        "n_rows": 0,  # that it was grown from here
         "train_score": np.zeros(0),
         "validation_score": np.zeros(0),
         "classes": values,

@@ -92,7 +92,8 @@ def _read(text: str) -> Boosted:
     about = _fields(head)
     if "tree" not in head.splitlines()[0] or not sections:
         raise ValueError("it does not begin as a model of trees does")
-    objective, *words = about["objective"].split()
+    # without one, as after a loss of the user's own, LightGBM predicts the sums
+    objective, *words = about.get("objective", "regression").split()
     options = dict(word.split(":") for word in words if ":" in word)
     if objective not in LOSSES or "sqrt" in words:
         raise ParameterError(
@@ -132,40 +133,52 @@ def _features(
     """The features, and for categorical ones the code of each category of LightGBM."""
     names = about["feature_names"].split(" ")
     infos = about["feature_infos"].split(" ")
-    nominal = _categorical(infos, tail)
-    given = _given_categories(tail, len(nominal))
+    given: list[Any] = []
+    for line in tail.splitlines():
+        if line.startswith("pandas_categorical:"):
+            given = json.loads(line.partition(":")[2]) or []
+    values = _named_categories(given, tail, infos)
     features, codes = [], {}
     for i, (name, info) in enumerate(zip(names, infos, strict=True)):
-        if i not in nominal:
+        is_tested = not info.startswith("[") and info != "none"
+        if not is_tested and i not in values:
             features.append(Feature(name, "continuous"))
             continue
-        found = sorted(int(float(w)) for w in info.split(":") if w not in ("-1", "nan", "none"))
-        values = [given[nominal.index(i)][k] for k in found] if given else found
+        found = _categories(info) if is_tested else range(len(values[i]))
+        own = [values[i][k] for k in found] if i in values else found
         codes[i] = {category: code for code, category in enumerate(found)}
-        features.append(Feature(name, "nominal", tuple(values)))
+        features.append(Feature(name, "nominal", tuple(own)))
     return tuple(features), codes
 
 
-def _categorical(infos: list[str], tail: str) -> list[int]:
-    """The places of categorical features; one whose categories were too few to use has no info."""
-    listed = re.search(r"^\[categorical_feature: ([\d,]+)\]", tail, re.MULTILINE)
-    if listed:
-        return sorted({int(word) for word in listed[1].split(",")})
-    return [i for i, info in enumerate(infos) if not info.startswith("[") and info != "none"]
+def _categories(info: str) -> list[int]:
+    """The categories that a feature had in training."""
+    return sorted(int(float(word)) for word in info.split(":") if word not in ("-1", "nan"))
 
 
-def _given_categories(tail: str, n: int) -> list[list[Any]]:
-    """The categories that a pandas frame had, for each of ``n`` features; none without a frame."""
-    for line in tail.splitlines():
-        if line.startswith("pandas_categorical:") and (found := json.loads(line.partition(":")[2])):
-            if len(found) != n:
-                raise ParameterError(
-                    f"from_lightgbm needs the categories of each of {n} categorical features, but "
-                    f"the frame of the training had {len(found)}; train with all as pandas "
-                    "categories."
-                )
-            return list(found)
-    return []
+def _named_categories(given: list[Any], tail: str, infos: list[str]) -> dict[int, Any]:
+    """For nominal features the names of their categories, by number.
+
+    The file has those of all columns that were categories of a data frame, one after the other,
+    but not whose they are: that can be told where all of them, and no others, are nominal.
+    """
+    listed = re.search(r"^\[categorical_feature: ([\d,]*)\]$", tail, re.MULTILINE)
+    nominal = [i for i, info in enumerate(infos) if not info.startswith("[") and info != "none"]
+    if listed and listed[1]:  # those of one category, too
+        nominal = sorted({int(word) for word in listed[1].split(",")})
+    if not given or not nominal:
+        return {}
+    fits = len(nominal) == len(given) and all(
+        infos[i] == "none" or max(_categories(infos[i]), default=0) < len(own)
+        for i, own in zip(nominal, given, strict=True)
+    )
+    if not fits:
+        raise ParameterError(
+            "from_lightgbm cannot tell whose the names of categories are: the model has those of "
+            f"{len(given)} columns, but tests {len(nominal)} as categories, perhaps others; give "
+            "LightGBM ordered categories as numbers, and nominal integers as categories, too."
+        )
+    return dict(zip(nominal, given, strict=True))
 
 
 def _tree(

@@ -27,6 +27,7 @@ __all__ = ["from_xgboost", "read_ubjson"]
 
 LOSSES = {
     "reg:squarederror": ("squared_error", "same"),
+    "reg:linear": ("squared_error", "same"),  # the same until 0.90
     "reg:absoluteerror": ("squared_error", "same"),
     "reg:quantileerror": ("squared_error", "same"),
     "reg:pseudohubererror": ("squared_error", "same"),
@@ -78,14 +79,21 @@ def from_xgboost(model: Any, *, classes: Any = None) -> Any:
     """
     if classes is None:
         classes = getattr(model, "classes_", None)
-    data = _bytes(model)
+    data, stops_early = _bytes(model), hasattr(model, "get_booster")
     with damaged("The XGBoost model"):
         is_json = data.lstrip()[:2].startswith(b"{") and b'"learner"' in data[:200]
-        return booster(_read(json.loads(data) if is_json else read_ubjson(data)), classes)
+        told = json.loads(data) if is_json else read_ubjson(data)
+        return booster(_read(told, stops_early), classes)
 
 
 def _bytes(model: Any) -> bytes:
     if hasattr(model, "get_booster"):
+        gap = getattr(model, "missing", np.nan)
+        if gap == gap:
+            raise ParameterError(
+                f"from_xgboost takes a model whose gaps are NaN, got one of missing={gap!r}; turn "
+                f"{gap!r} into NaN in your data, and give the booster (model.get_booster())."
+            )
         model = model.get_booster()
     if hasattr(model, "save_raw"):
         return bytes(model.save_raw("json"))
@@ -97,7 +105,8 @@ def _bytes(model: Any) -> bytes:
         ) from None
 
 
-def _read(data: Any) -> Boosted:
+def _read(data: Any, stops_early: bool) -> Boosted:
+    """What is in a file; ``stops_early`` where XGBoost's own ``predict`` ends at the best round."""
     learner = data["learner"]
     objective = learner["objective"]["name"]
     if objective not in LOSSES:
@@ -113,17 +122,32 @@ def _read(data: Any) -> Boosted:
     elif gradient["name"] != "gbtree":
         raise ParameterError(f"from_xgboost reads boosted trees, got {gradient['name']!r}.")
     about = learner["learner_model_param"]
-    n_columns = max(int(about["num_class"]), int(about.get("num_target", 1)), 1)
-    features = _features(learner, gradient["model"], int(about["num_feature"]))
+    n_targets = int(about.get("num_target", 1))
+    n_columns = max(int(about["num_class"]), n_targets, 1)
+    if loss == "log_loss" and n_targets > 1:
+        raise ParameterError(
+            f"from_xgboost reads classifiers of one target, got one of {n_targets}; fit one for "
+            "each."
+        )
     columns: list[list[list[ForeignNode]]] = [[] for _ in range(n_columns)]
+    held = gradient["model"]
+    features = _features(learner, held, int(about["num_feature"]))
+    n_trees = _n_trees(learner.get("attributes", {}), held, n_columns, stops_early)
     for k, (tree, column) in enumerate(
-        zip(gradient["model"]["trees"], gradient["model"]["tree_info"], strict=True)
+        list(zip(held["trees"], held["tree_info"], strict=True))[:n_trees]
     ):
         weight = 1.0 if weights is None else weights[k]
         width = int(tree["tree_param"]["size_leaf_vector"])
         for at in range(max(1, width)):  # a tree of several targets gives one for each
             columns[column + at].append(_tree(tree, features, weight, at))
-    base = about["base_score"]
+    classes = list(range(max(2, n_columns))) if loss == "log_loss" else []
+    named = bool(learner.get("feature_names"))
+    start = _start(about["base_score"], link, n_columns)
+    return Boosted(features, columns, loss, start, classes, named=named, in_singles=True)
+
+
+def _start(base: str, link: str, n_columns: int) -> list[float]:
+    """Where the scores begin."""
     bases = json.loads(base) if base.startswith("[") else [float(base)]
     one = np.float32(1)
     links: dict[str, Callable[[np.float32], np.float32]] = {
@@ -131,31 +155,44 @@ def _read(data: Any) -> Boosted:
         "log": np.log,
         "logit": lambda p: -np.log(one / p - one),
     }
-    start = [float(links[link](np.float32(b))) for b in (bases * n_columns)[:n_columns]]
-    classes = list(range(max(2, n_columns))) if loss == "log_loss" else []
-    named = bool(learner["feature_names"])
-    return Boosted(features, columns, loss, start, classes, named=named, in_singles=True)
+    return [float(links[link](np.float32(b))) for b in (bases * n_columns)[:n_columns]]
+
+
+def _n_trees(attributes: Any, model: Any, n_columns: int, stops_early: bool) -> int | None:
+    """The trees up to the best round, where a scikit-learn model of XGBoost stopped early."""
+    if "best_iteration" not in attributes or not (stops_early or "scikit_learn" in attributes):
+        return None
+    best = int(attributes["best_iteration"])
+    ends = model.get("iteration_indptr")
+    parallel = int(model["gbtree_model_param"].get("num_parallel_tree", 1))
+    return int(ends[best + 1]) if ends else (best + 1) * n_columns * max(1, parallel)
 
 
 def _features(learner: Any, model: Any, n: int) -> tuple[Feature, ...]:
     names = learner.get("feature_names") or [feature.name for feature in placeholders(n)]
     n = len(names)
     kinds = learner.get("feature_types") or ["float"] * n
-    most = [-1] * n
+    most, goes_right = [-1] * n, set()
     for tree in model["trees"]:
-        most_of_tree = max(tree["categories"], default=-1)
-        for node in tree["categories_nodes"]:
+        for node, right in _to_the_right(tree).items():
             feature = tree["split_indices"][node]
-            most[feature] = max(most[feature], most_of_tree)
-    categories = {}
+            most[feature] = max(most[feature], *right)
+            if not tree["default_left"][node]:
+                goes_right.add(feature)
     stored = model.get("cats", {})
+    categories = _named_categories(stored, kinds) if stored.get("enc") else {}
     for i in range(n):
-        if kinds[i] == "c" and most[i] > MOST_CATEGORIES:
+        if i in categories or (kinds[i] != "c" and most[i] < 0):
+            continue
+        if most[i] > MOST_CATEGORIES:
             raise ValueError(f"it has a category {most[i]}")
-        if kinds[i] == "c":
-            categories[i] = tuple(range(most[i] + 1))
-    if stored.get("enc") and any(kinds[i] == "c" for i in range(n)):
-        categories |= _named_categories(stored, kinds)
+        if i in goes_right:  # codes above those of the file go left, but would be gaps here
+            raise ParameterError(
+                f"from_xgboost cannot tell which codes of {names[i]!r} are gaps: the file does not "
+                "say how many there are, and a test of it sends gaps to the right; train with "
+                "XGBoost 3.1 or later on a data frame with a category column."
+            )
+        categories[i] = tuple(range(most[i] + 1))
     return tuple(
         Feature(name, "nominal", categories[i]) if i in categories else Feature(name, "continuous")
         for i, name in enumerate(names)
@@ -171,22 +208,31 @@ def _named_categories(stored: Any, kinds: list[str]) -> dict[int, tuple[Any, ...
             continue
         if "offsets" in encoded:
             data, ends = bytes(v % 256 for v in values), encoded["offsets"]
-            values = [data[a:b].decode(errors="replace") for a, b in pairwise(ends)]
+            if not data.isascii():
+                raise ParameterError(
+                    "from_xgboost reads categories of ASCII letters, because XGBoost cuts others "
+                    f"short in its files, got {data[:60].decode(errors='replace')!r}; rename them "
+                    "and train again."
+                )
+            values = [data[a:b].decode() for a, b in pairwise(ends)]
         found[i] = tuple(values)
     return found
 
 
-def _tree(tree: Any, features: tuple[Feature, ...], weight: float, at: int) -> list[ForeignNode]:
-    """The nodes, with the values of target ``at`` where a tree has those of several."""
-    held = {}
-    segments = zip(
-        tree["categories_nodes"],
-        tree["categories_segments"],
-        tree["categories_sizes"],
+def _to_the_right(tree: Any) -> dict[int, list[int]]:
+    """The categories that go right, by the nodes that test them; none before XGBoost 1.3."""
+    begins = zip(
+        tree.get("categories_nodes", []),
+        tree.get("categories_segments", []),
+        tree.get("categories_sizes", []),
         strict=True,
     )
-    for node, begin, size in segments:
-        held[node] = tree["categories"][begin : begin + size]
+    return {node: tree["categories"][begin : begin + size] for node, begin, size in begins}
+
+
+def _tree(tree: Any, features: tuple[Feature, ...], weight: float, at: int) -> list[ForeignNode]:
+    """The nodes, with the values of target ``at`` where a tree has those of several."""
+    held = _to_the_right(tree)
     width = int(tree["tree_param"]["size_leaf_vector"])
     leaves = tree.get("leaf_weights") if width > 1 else None
     nodes = []

@@ -213,6 +213,11 @@ class Boosting(GrownBooster):
         """The trees that a warm start keeps."""
         if not self.warm_start or "_forest" not in vars(self):
             return None
+        if self._n_rows == 0:
+            raise DataError(
+                "warm_start=True adds rounds to trees of treewright, got a model that came from "
+                "another library; set warm_start=False to begin anew."
+            )
         if material.table.schema.features != self._schema.features or (
             material.table.n_rows != self._n_rows
         ):

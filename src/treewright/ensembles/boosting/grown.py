@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from treewright.data.encode import encode
 from treewright.data.schema import Schema, Target
 from treewright.data.sparse import SparseTable
 from treewright.data.table import Table
+from treewright.ensembles.boosting.column_tests import ColumnTests
 from treewright.ensembles.boosting.settings import growths
 from treewright.ensembles.boosting.statistics import Statistics, restored
 from treewright.ensembles.boosting.tasks import Aim
@@ -124,25 +126,24 @@ class GrownBooster(Indexed, Paged, Estimator):
                 f"{type(self.init_).__name__}, whose part is no sum of trees; explain it and the "
                 'booster apart, or use init="prior".'
             )
+        columns, schema = self._aim.n_columns, self._schema
+        trees = [forest.tree(k) for k in range(len(forest))]
         if self._statistics is not None:
-            raise ParameterError(
-                "shap_values needs trees that test the columns themselves, but columns of more "
-                f"than max_categories={self.max_categories} categories became target statistics; "
-                "set max_categories=None."
-            )
-        columns = self._aim.n_columns
-        parts = []
-        for k in range(len(forest)):
-            tree = forest.tree(k)
-            parts.append(Part(tree, tree.value, k % columns))
+            tests = ColumnTests(self._statistics)
+            schema = replace(tests.schema, target=target)
+            trees = [
+                replace(tests.tree(tree), schema=replace(schema, target=tree.schema.target))
+                for tree in trees
+            ]
+        parts = tuple(Part(tree, tree.value, k % columns) for k, tree in enumerate(trees))
         names = class_names(self) if target.is_classification else output_names(target)
         loss = self._aim.loss
         is_identity = not target.is_classification and (
             loss is None or bool(loss.predict(np.array([0.25]))[0] == 0.25)
         )
         return Additive(
-            self._schema,
-            tuple(parts),
+            schema,
+            parts,
             self._start[0],
             tuple(names[-columns:]),
             "value" if is_identity else "score",

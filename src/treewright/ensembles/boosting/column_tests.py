@@ -30,9 +30,13 @@ class ColumnTests:
     ----------
     statistics
         What the trees see.
+    ordered
+        Whether columns with one statistic become ordinal; else they stay as they came, and all
+        tests list categories.
     """
 
     statistics: Statistics
+    ordered: bool = True
 
     @cached_property
     def orders(self) -> dict[int, NDArray[np.intp]]:
@@ -41,22 +45,22 @@ class ColumnTests:
         return {
             k: np.argsort(own[:-1, 0], kind="stable")
             for k, own in values.items()
-            if own.shape[1] == 1
+            if own.shape[1] == 1 and self.ordered
         }
 
     @cached_property
-    def inputs(self) -> tuple[Feature, ...]:
+    def schema(self) -> Schema:
         """The columns that came, those with an order in it."""
         features = list(self.statistics.outer.features)
         for k, order in self.orders.items():
             categories = tuple(features[k].categories[code] for code in order)
             features[k] = replace(features[k], kind="ordinal", categories=categories)
-        return tuple(features)
+        return Schema(tuple(features), self.statistics.outer.named)
 
     @cached_property
     def _drawn(self) -> Schema:
-        """The inputs as diagrams call them: a cut of an order is a cut of the statistic."""
-        features = list(self.inputs)
+        """The columns as diagrams call them: a cut of an order is a cut of the statistic."""
+        features = list(self.schema.features)
         for k, order in self.orders.items():
             name = self.statistics.schema.features[self._first[k]].name
             ranked = tuple(f"{value:.6g}" for value in self.statistics.values[k][order, 0])
