@@ -109,6 +109,29 @@ def c45() -> Figure:
     return shares(labels, kept, colours, "% of the data sets, trees after pruning")
 
 
+def c45rules() -> Figure:
+    """Rules of the data sets that differ: printed by both, or by one alone."""
+    found = table("comparisons/c45rules.md", "| data set | rules here")
+    here, there, both = (
+        found[name].astype(int) for name in ("rules here", "rules there", "in both")
+    )
+    figure, ax = axes(2.3)
+    left = np.zeros(len(found))
+    parts = {
+        "in both": (both, BLUE),
+        "only here": (here - both, ORANGE),
+        "only c4.5rules": (there - both, GREY),
+    }
+    for name, (counts, colour) in parts.items():
+        ax.barh(range(len(found)), counts, 0.6, left=left, color=colour, label=name)
+        left += counts
+    ax.set_yticks(range(len(found)), found["data set"])
+    ax.invert_yaxis()
+    ax.set_xlabel("rules of the data sets that differ")
+    figure.legend(loc="outside upper right", ncols=3, fontsize=9, columnspacing=1, handlelength=1)
+    return figure
+
+
 def ctree() -> Figure:
     """Trees by setting."""
     found = table("comparisons/ctree.md", "| run | parameters").iloc[:-1]
@@ -168,6 +191,7 @@ PICTURES = {
     "forests-beside": forests,
     "cart-beside": cart,
     "c45-beside": c45,
+    "c45rules-beside": c45rules,
     "c50-beside": c50,
     "ctree-beside": ctree,
     "chaid-beside": chaid,

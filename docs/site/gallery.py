@@ -248,6 +248,12 @@ PICTURES = (
         "docs/scripts/comparison_figures.py c45-beside",
     ),
     Picture(
+        "c45rules-beside.svg",
+        "C45Rules beside c4.5rules",
+        "comparisons/c45rules.md",
+        "docs/scripts/comparison_figures.py c45rules-beside",
+    ),
+    Picture(
         "c50-beside.svg",
         "C5.0: errors beside the program",
         "comparisons/c50.md",
@@ -321,7 +327,8 @@ def pages() -> dict[str, str]:
     """The gallery."""
     figures = "\n".join(map(figure, PICTURES))
     return {
-        "gallery.md": "# Gallery\n\nEvery picture is made by a script of the repository, "
+        "gallery.md": "---\nhide: [navigation]\n---\n\n# Gallery\n\n"
+        "Every picture is made by a script of the repository, "
         "named below it; a click leads to the page that explains it.\n\n"
         f'<div class="gallery" markdown>\n{figures}\n</div>\n'
     }

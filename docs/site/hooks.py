@@ -26,6 +26,7 @@ def on_files(files: Files, config) -> Files:
         text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
         # there links begin at the root, here in docs/
         text = re.sub(r"\]\(docs/", "](", text)
+        text = re.sub(r"\(docs/([\w/-]+)\.md\)", r"([\1](\1.md))", text)
         files.append(File.generated(config, f"{name.lower()}.md", content=text))
     for path, text in {**reference.pages(), **gallery.pages()}.items():
         files.append(File.generated(config, path, content=text))
@@ -44,11 +45,31 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
 def on_page_content(html: str, page, config, files) -> str:
     """Names of Sphinx's kind become plain code, options stay whole, pictures are framed."""
     html = re.sub(r":(?:mod|class|meth|func|attr|data):(<code>)~?", r"\1", html)
+    html = plain_entries(html)
+    if page.file.src_uri == "api/shared.md":
+        # the names of the estimators stand there, not what their base says of itself
+        html = re.sub(r'(<div class="doc doc-contents first">)\s*<p>(?s:.*?)</p>', r"\1", html)
     html = re.sub(r"(<summary>See Also</summary>\s*)<p>(.*?)</p>", listed, html, flags=re.S)
     if not any(top.children for top in page.toc):
         page.meta.setdefault("hide", []).append("toc")  # its room goes to the text
     html = kept(html)
     return pictures.framed(html, page.file.dest_uri, Path(config.docs_dir))
+
+
+NAME_ALONE = re.compile(
+    r'<div class="doc-signature highlight"><pre><span></span>'
+    r'<code><span class="n">\w+</span>\s*</code></pre></div>'
+)
+HYPHEN = re.compile(r"(?<=array) - (?=like)|(?<=path) - (?=like)|(?<=clopper) - (?=pearson)")
+MADE_ANEW = re.compile(r",?\s*default:\s*<code[^>]*>&lt;factory&gt;</code>\s*")
+NO_WORDS = re.compile(r'\s*–\s*<div class="doc-md-description">\s*</div>')
+
+
+def plain_entries(html: str) -> str:
+    """The reference without boxes that repeat a heading, and without dashes before nothing."""
+    html = NO_WORDS.sub("", NAME_ALONE.sub("", html))
+    html = MADE_ANEW.sub("", HYPHEN.sub("-", html))
+    return html.replace("0.3333333333333333", "1/3")
 
 
 def listed(names: re.Match[str]) -> str:
@@ -97,4 +118,24 @@ def on_post_build(config) -> None:
         text = text.replace('id="__search"', 'id="__search" aria-label="Search"')
         text = text.replace('role="dialog">', 'role="dialog" aria-label="Search">')
         page.write_text(text, encoding="utf-8")
+    (site / "404.html").write_text(NOT_FOUND, encoding="utf-8")
     pictures.darken(site)
+
+
+NOT_FOUND = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Not found – treewright</title>
+<style>
+:root { color-scheme: light dark; }
+body { font: 1rem/1.6 sans-serif; max-width: 30rem; margin: 4rem auto; padding: 0 1rem; }
+</style>
+<main>
+<h1>No page is here</h1>
+<p>It may have moved. The navigation and the search of any other page lead to all that there are:
+go back, or shorten the address.</p>
+</main>
+</html>
+"""
+"""A server answers with this below any folder, so it needs no other file."""

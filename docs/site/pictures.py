@@ -46,13 +46,21 @@ def framed(html: str, page_uri: str, docs: Path) -> str:
         width, height, least = measure(path)
         both = ' class="both"' if knows_dark(path) else ""
         return (
-            f'<img alt="{match[1]}" src="{match[2]}"{both} width="{width:.0f}" '
+            f'<img alt="{match[1]}" src="{match[2]}"{both}{root(path)} width="{width:.0f}" '
             f'height="{height:.0f}" style="--least: {least:.0f}px">'
         )
 
     html = re.sub(r'<img alt="([^"]*)" src="([^":]+\.(?:svg|png))" ?/?>', image, html)
     alone = r'<p>(<img [^>]*src="([^"]*)"[^>]*>)</p>'
     return re.sub(alone, r'<p class="picture"><a href="\2">\1</a></p>', html)
+
+
+def root(path: Path) -> str:
+    """Where the root of a tree is, as a share of its picture's width: there its ribbons begin."""
+    drawn = path.read_text(encoding="utf-8") if path.suffix == ".svg" else ""
+    size = re.match(r'<svg [^>]*class="treewright[^>]* width="([\d.]+)"', drawn)
+    ribbon = re.search(r'<path d="M([\d.]+) [^>]*class="s-line"', drawn)
+    return f' data-root="{float(ribbon[1]) / float(size[1]):.2f}"' if size and ribbon else ""
 
 
 def measure(path: Path) -> tuple[float, float, float]:

@@ -38,18 +38,18 @@ ROOMS = {
     "errors": ("Errors and warnings", "What is raised, and what is said."),
 }
 SHARED = {
-    "single trees": "estimator.base.TreeEstimator",
-    "trees that are pruned by the weakest link": "estimator.cost_complexity.CostComplexity",
-    "forests and bagging": "ensembles._ensemble.Ensemble",
-    "forests": "ensembles.insights.methods.Insights",
-    "forests of numbers": "ensembles.insights.numbers.NumberForestMixin",
-    "gradient boosting": "ensembles.boosting.grown.GrownBooster",
+    "Single trees": "estimator.base.TreeEstimator",
+    "Trees that are pruned by the weakest link": "estimator.cost_complexity.CostComplexity",
+    "Forests and bagging": "ensembles._ensemble.Ensemble",
+    "Forests": "ensembles.insights.methods.Insights",
+    "Forests of numbers": "ensembles.insights.numbers.NumberForestMixin",
+    "Gradient boosting": "ensembles.boosting.grown.GrownBooster",
     "AdaBoost": "ensembles._adaboost.estimator.AdaBoostEstimator",
     "AdaBoost of classes": "ensembles._adaboost.theory.Theory",
     "MARS": "mars._model.MARS",
-    "sums of trees": "estimator.explained.Explained",
-    "trees and ensembles": "estimator.pages.Paged",
-    "data in blocks": "estimator.blocks.ReadsBlocks",
+    "Sums of trees": "estimator.explained.Explained",
+    "Trees and ensembles": "estimator.pages.Paged",
+    "Data in blocks": "estimator.blocks.ReadsBlocks",
 }
 """What estimators have in common beyond scikit-learn's methods, and where it is defined."""
 
@@ -101,43 +101,85 @@ def entry(path: str) -> str:
 def shared() -> str:
     """The page of methods that several estimators have."""
     options = "{show_root_heading: false, show_root_toc_entry: false, heading_level: 3}"
-    text = "# Methods that estimators share\n\nBeside those that a class has of its own.\n"
+    text = (
+        "# Methods that estimators share\n\nWhat a class has beside the methods on its own page, "
+        "by the family that it belongs to.\n"
+    )
     for who, path in SHARED.items():
-        text += f"\n## {who[0].upper()}{who[1:]}\n\n{entry(f'treewright.{path}')}"
+        module, name = f"treewright.{path}".rsplit(".", 1)
+        base = getattr(importlib.import_module(module), name)
+        text += f"\n## {who}\n\nOf {owners(base)}.\n\n{entry(f'{module}.{name}')}"
         text += f"    options: {options}\n"
     return text
 
 
+def owners(base: type) -> str:
+    """The estimators that inherit from a class, with links."""
+    values = (getattr(treewright, name) for name in sorted(treewright.__all__))
+    return ", ".join(link(v) for v in values if inspect.isclass(v) and issubclass(v, base))
+
+
+def home_of(value: type) -> str:
+    """Where a class or function is defined."""
+    return f"{value.__module__}.{value.__qualname__}"
+
+
+def link(value: type) -> str:
+    """A name that leads to its entry."""
+    return f"[`{value.__name__}`][{home_of(value)}]"
+
+
+def page(title: str, words: str, values: list[type]) -> str:
+    """A page of the reference: what is on it, then everything whole."""
+    values = sorted(dict.fromkeys(values), key=lambda value: place(value, values))
+    rows = [f"| {link(value)} | {first_line(value)} |" for value in values]
+    table = "\n".join(["| name | what it is |", "|---|---|", *rows]) if len(rows) > 2 else ""
+    entries = "\n".join(entry(home_of(value)) for value in values)
+    return f"# {title}\n\n{words}\n\n{table}\n\n{entries}"
+
+
+def place(value: type, values: list[type]) -> tuple[bool, bool, int]:
+    """Functions before the classes of what they return; of errors the bases first."""
+    classes = [v for v in values if inspect.isclass(v)]
+    if not any(issubclass(v, Exception) for v in classes):
+        return value in classes, False, 0
+    is_base = any(value in v.__bases__ for v in classes)
+    return value not in classes, not is_base, len(value.__mro__) if is_base else 0
+
+
+def first_line(value: type) -> str:
+    """What a docstring begins with, as a cell of a table."""
+    words = " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
+    words = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", words).replace("``", "`")
+    return words.replace("|", "\\|")
+
+
 def pages() -> dict[str, str]:
     """Path to text of every page of the reference."""
-    made = {}
-    for page, names in public_names().items():
-        title, words = PAGES[page]
-        homes = [f"{getattr(treewright, name).__module__}.{name}" for name in names]
-        made[f"api/{page}.md"] = f"# {title}\n\n{words}\n\n" + "\n".join(map(entry, homes))
-    for room, (title, words) in ROOMS.items():
-        try:
-            module = importlib.import_module(f"treewright.{room}")
-        except ModuleNotFoundError:
-            continue
-        names = getattr(module, "__all__", None) or [
-            name
-            for name, value in vars(module).items()
-            if isinstance(value, type) and value.__module__ == module.__name__
-        ]
-        values = [getattr(module, name) for name in names]
-        homes = [
-            f"{value.__module__}.{value.__qualname__}"
-            for value in values
-            if inspect.isclass(value) or inspect.isfunction(value)
-        ]
-        path = f"api/{room}.md"
-        begin = made.get(path) or f"# {title}\n\n{words}\n\n"
-        made[path] = begin + "\n".join(entry(home) for home in homes if home not in begin)
+    heads = {**ROOMS, **PAGES}
+    on_page = {
+        room: [getattr(treewright, name) for name in names]
+        for room, names in public_names().items()
+    }
+    for room in ROOMS:
+        on_page[room] = [*on_page.get(room, []), *of_room(room)]
+    made = {f"api/{room}.md": page(*heads[room], values) for room, values in on_page.items()}
     add_results(made)
     made["api/shared.md"] = shared()
     made["api/command-line.md"] = command_line()
     return made
+
+
+def of_room(room: str) -> list[type]:
+    """The public classes and functions of a package."""
+    module = importlib.import_module(f"treewright.{room}")
+    names = getattr(module, "__all__", None) or [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    ]
+    values = (getattr(module, name) for name in names)
+    return [value for value in values if inspect.isclass(value) or inspect.isfunction(value)]
 
 
 def add_results(made: dict[str, str]) -> None:
@@ -151,8 +193,8 @@ def add_results(made: dict[str, str]) -> None:
         path = f"api/{'learners' if room == 'mars' else room}.md"
         if path not in seen:
             seen.add(path)
-            made[path] += "\nWhat belongs to these:\n\n"
-        made[path] += entry(home) + "\n"
+            made[path] += "\n## What these return\n\n"
+        made[path] += f"{entry(home)}    options: {{heading_level: 3}}\n\n"
 
 
 def command_line() -> str:

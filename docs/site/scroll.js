@@ -13,9 +13,9 @@ const seen = new ResizeObserver((entries) => {
 });
 document$.subscribe(() => {
   for (const table of document.querySelectorAll(".md-typeset__scrollwrap")) seen.observe(table);
-  // a drawn picture that is wider than the page begins with its middle, where a tree has its root
-  for (const image of document.querySelectorAll('.picture img[src$=".svg"]')) {
+  // the picture of a tree that is wider than the page begins with its root
+  for (const image of document.querySelectorAll(".picture img[data-root]")) {
     const box = image.closest(".picture");
-    box.scrollLeft = (box.scrollWidth - box.clientWidth) / 2;
+    box.scrollLeft = image.dataset.root * box.scrollWidth - box.clientWidth / 2;
   }
 });
