@@ -211,10 +211,7 @@ def make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
     from treewright.cli._options import parse_settings, suggest
 
     if learner not in LEARNERS:
-        raise ParameterError(
-            f"--learner names one that does not exist: {learner!r}."
-            f"{suggest(learner, list(LEARNERS))}"
-        )
+        raise ParameterError(f"There is no learner {learner!r}.{suggest(learner, list(LEARNERS))}")
     if task not in LEARNERS[learner]:
         raise ParameterError(
             f"--learner {learner} predicts classes, but the target asks for {task.value}; take "
