@@ -42,3 +42,31 @@ def test_a_question_ends_with_one_mark(command):
     outcome = command("fitt")
     assert outcome.code == 2
     assert "Did you mean 'fit'? Try" in outcome.err
+
+
+@pytest.fixture
+def orders(tmp_path):
+    path = tmp_path / "orders.csv"
+    rows = [f"SO-{i},{i % 7},{('yes', 'no', 'Yes ')[i % 3]}" for i in range(60)]
+    path.write_text("\n".join(["id,items,back", *rows]))
+    return path
+
+
+def test_an_identifier_is_no_target(command, orders):
+    outcome = command("fit", orders, "--target", "id")
+    assert outcome.code == 3
+    assert "its 60 values all differ, as identifiers do" in outcome.err
+
+
+@pytest.mark.filterwarnings("always::treewright.errors.SuspectColumnWarning")
+def test_classes_that_differ_in_case_and_blanks_are_pointed_at(command, orders, tmp_path):
+    outcome = command("fit", orders, "--target", "back", "--drop", "id", "-o", tmp_path / "m.tw")
+    assert outcome.code == 0, outcome.err
+    assert "'Yes ' and 'yes' of the target differ in case or blanks only" in outcome.err
+
+
+@pytest.mark.filterwarnings("always::treewright.errors.SuspectColumnWarning")
+def test_compare_says_which_learner_there_is_not(command, orders):
+    outcome = command("compare", orders, "--target", "back", "--learners", "cart,xgboost")
+    assert outcome.code == 2
+    assert "There is no learner 'xgboost'." in outcome.err

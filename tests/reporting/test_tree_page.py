@@ -148,6 +148,20 @@ def test_a_row_that_is_tried_goes_where_the_library_sends_it(credit, tab):
     assert len(names) == 20
 
 
+@pytest.mark.filterwarnings("ignore:Dates and times become")
+def test_dates_are_written_and_tried_as_dates(tab):
+    days = np.datetime64("2020-01-01") + np.arange(400)
+    model = treewright.CARTClassifier(max_depth=1).fit({"joined": days}, np.arange(400) >= 31)
+    page = tab.open(model.to_html())
+    assert "2020-01-31 12:00" in page.locator("#stage").text_content()
+    field = page.get_by_label("joined", exact=True)
+    kind = field.get_attribute("type")
+    assert kind in ("date", "datetime-local")
+    for day, answer in (("2020-01-30", "False"), ("2020-02-02", "True")):
+        field.fill(day if kind == "date" else f"{day}T00:00")
+        assert page.inner_text("#answer .said") == f"Prediction: {answer}"
+
+
 def test_gaps_follow_surrogates_and_fractions_as_in_the_library(tab):
     data = load_german_credit()
     for model in (

@@ -12,7 +12,7 @@ import typer
 from treewright.cli._arguments import DataFile, Drop, Force, Gaps, Json, Separator
 from treewright.cli._session import SESSION
 from treewright.cli._waiting import waiting
-from treewright.errors import DataError, OutOfBagWarning, ParameterError
+from treewright.errors import DataError, OutOfBagWarning, ParameterError, SuspectColumnWarning
 from treewright.evaluation._learners import LEARNERS as ALL
 
 if TYPE_CHECKING:
@@ -203,7 +203,30 @@ def choose_task(task: Task, y: pa.ChunkedArray) -> Task:
         return task
     is_number = kinds.is_integer(y.type) or kinds.is_floating(y.type) or kinds.is_decimal(y.type)
     is_code = kinds.is_integer(y.type) and len(y.unique()) <= MOST_NUMBERED_CLASSES
-    return Task.classification if is_code or not is_number else Task.regression
+    if is_number and not is_code:
+        return Task.regression
+    _check_classes(y)
+    return Task.classification
+
+
+def _check_classes(y: pa.ChunkedArray) -> None:
+    """Refuse identifiers as classes, and point at classes that are probably one."""
+    values = y.unique().to_pylist()
+    if len(values) == len(y) > 2:
+        raise DataError(
+            f"The target must have classes of several rows, but its {len(y)} values all differ, "
+            "as identifiers do; name another column with --target."
+        )
+    first: dict[str, str] = {}
+    for value in sorted(v for v in values if isinstance(v, str)):
+        same = first.setdefault(value.strip().casefold(), value)
+        if same != value:
+            warnings.warn(
+                f"The classes {same!r} and {value!r} of the target differ in case or blanks only, "
+                "and count as two; write them alike if they are one.",
+                SuspectColumnWarning,
+                stacklevel=2,
+            )
 
 
 def make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
@@ -211,10 +234,7 @@ def make(learner: str, task: Task, settings: list[str], **options: Any) -> Any:
     from treewright.cli._options import parse_settings, suggest
 
     if learner not in LEARNERS:
-        raise ParameterError(
-            f"--learner names one that does not exist: {learner!r}."
-            f"{suggest(learner, list(LEARNERS))}"
-        )
+        raise ParameterError(f"There is no learner {learner!r}.{suggest(learner, list(LEARNERS))}")
     if task not in LEARNERS[learner]:
         raise ParameterError(
             f"--learner {learner} predicts classes, but the target asks for {task.value}; take "

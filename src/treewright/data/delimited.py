@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from treewright.data.amounts import amounts
 from treewright.data.categories import listed
 from treewright.data.moments import dotted_dates
 from treewright.data.schema import Schema
@@ -59,17 +60,19 @@ def read_delimited(
     for name, categories in by_schema.items():
         j = names.index(name)
         table = table.set_column(j, name, _typed(table.column(j), categories))
-    return _with_dotted_dates(table, {*as_text, *by_schema})
+    return _with_dates_and_amounts(table, {*as_text, *by_schema})
 
 
-def _with_dotted_dates(table: Any, text: Collection[str]) -> Any:
-    """The table with dates in place of texts such as 08.05.2023."""
+def _with_dates_and_amounts(table: Any, text: Collection[str]) -> Any:
+    """The table with dates and numbers in place of texts such as 08.05.2023 and 1.200,50 €."""
     for j, field in enumerate(table.schema):
         if str(field.type) not in ("string", "large_string") or field.name in text:
             continue
-        moments = dotted_dates(table.column(j))
-        if moments is not None:
-            table = table.set_column(j, field.name, moments)
+        read = dotted_dates(table.column(j))
+        if read is None:
+            read = amounts(field.name, table.column(j))
+        if read is not None:
+            table = table.set_column(j, field.name, read)
     return table
 
 

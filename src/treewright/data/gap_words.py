@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from treewright.data.amounts import amounts
 from treewright.data.moments import dotted_dates
 from treewright.data.suspects import IS_NUMBER
 
@@ -27,14 +28,14 @@ def clear_gap_words(table: Any) -> tuple[Any, dict[str, int]]:
         column = table.column(j)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
-        cleared, n = _clear(column)
+        cleared, n = _clear(name, column)
         if n:
             table = table.set_column(j, name, cleared)
             found[name] = n
     return table, found
 
 
-def _clear(column: Any) -> tuple[Any, int]:
+def _clear(name: str, column: Any) -> tuple[Any, int]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -47,13 +48,13 @@ def _clear(column: Any) -> tuple[Any, int]:
         kept = pc.if_else(is_mark, pa.scalar(None, column.type), column)
         if marks is ALWAYS:
             return kept, n
-        typed = _as_numbers_or_dates(kept)
+        typed = _as_numbers_or_dates(name, kept)
         if typed is not None:
             return typed, n
     return column, 0
 
 
-def _as_numbers_or_dates(column: Any) -> Any:
+def _as_numbers_or_dates(name: str, column: Any) -> Any:
     """The texts as numbers or dates where all of them can be read so."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -67,4 +68,5 @@ def _as_numbers_or_dates(column: Any) -> Any:
     try:
         return trimmed.cast(pa.timestamp("s"))
     except pa.ArrowInvalid:
-        return dotted_dates(trimmed)
+        moments = dotted_dates(trimmed)
+        return amounts(name, trimmed) if moments is None else moments

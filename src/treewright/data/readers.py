@@ -63,7 +63,8 @@ def read_table(
     Returns
     -------
     pyarrow.Table
-        In delimited files, numbers, ``true``/``false`` and ISO dates get their own types;
+        In delimited files, numbers, ``true``/``false`` and ISO dates get their own types, and
+        so do dates such as 08.05.2023 and amounts of one unit such as ``12 %`` or ``1.200,50 €``;
         the first line holds the names.
 
     Examples

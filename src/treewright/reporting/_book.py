@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Feature, Schema
 from treewright.pruning import pruning_sequence
 from treewright.tree.show.colours import Palette, colour
+from treewright.tree.show.describe import number_text
 from treewright.tree.show.words import clean, clip, format_number, format_value, separate
 from treewright.tree.split import SplitKind, Splits
 from treewright.tree.tree import Tree
@@ -202,6 +203,8 @@ def _feature(
     if feature.is_categorical:
         given = feature.categories[:MOST_CATEGORIES] if is_used else ()
         about["categories"] = [shown(format_value(value)) for value in given]
+    elif feature.time in ("date", "datetime", "time") and not feature.zone:
+        about["time"] = feature.time  # a page has no time zones and no field for a duration
     elif spread is not None:
         about["range"] = [rounded(x, 4) for x in spread]
     return about
@@ -291,4 +294,10 @@ def _threshold_words(tree: Tree) -> dict[int, dict[float, str]]:
         owner = np.repeat(splits.feature, np.diff(splits.break_offset))
         for feature, x in zip(owner.tolist(), splits.breaks.tolist(), strict=True):
             values.setdefault(feature, set()).add(x)
-    return {feature: separate(found, 4) for feature, found in values.items()}
+    return {
+        i: {x: number_text(x, tree.schema.features[i]) for x in found}
+        if tree.schema.features[i].time
+        else separate(found, 4)
+        for i, found in values.items()
+        if i >= 0
+    }

@@ -158,7 +158,8 @@ def _comparison(report: Report) -> dict[str, Any]:
     share = compared.metric in ("accuracy", "roc_auc")
     leaves = [report.choice.leaves.get(n) for n in compared.names]
     names = [
-        t if n is None else f"{t}, {n} leaves" for t, n in zip(found.names, leaves, strict=True)
+        t if n is None else f"{t}, {n} {'leaf' if n == 1 else 'leaves'}"
+        for t, n in zip(found.names, leaves, strict=True)
     ]
     bars = [
         charts.Bar(

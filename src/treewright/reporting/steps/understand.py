@@ -17,8 +17,9 @@ from treewright.data.target import class_codes, numeric_target
 from treewright.errors import DataError, ParameterError, TreewrightWarning, suggest
 from treewright.reporting.steps.plan import Settings
 from treewright.reporting.steps.suspects import Suspect, find_suspects
+from treewright.tree.show.describe import number_text
 from treewright.tree.show.tables import as_frame
-from treewright.tree.show.words import format_number, format_value
+from treewright.tree.show.words import format_value
 
 __all__ = ["ColumnAbout", "Understanding", "understand"]
 
@@ -227,7 +228,8 @@ def _holds(feature: Feature, known: NDArray[Any]) -> str:
     if not len(known):
         return "nothing"
     if not feature.is_categorical:
-        low, middle, high = (format_number(float(q), 4) for q in np.quantile(known, (0, 0.5, 1)))
+        quantiles = np.quantile(known, (0, 0.5, 1)).tolist()
+        low, middle, high = (number_text(q, feature, 4) for q in quantiles)
         return f"{low} to {high}, median {middle}"
     counts = np.bincount(known, minlength=len(feature.categories))
     order = np.argsort(-counts, kind="stable")

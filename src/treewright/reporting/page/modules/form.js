@@ -28,11 +28,21 @@ function asked(book, tree) {
   return [...order, ...[...uses.keys()].filter((f) => !order.includes(f))];
 }
 
+const MOMENTS = { date: "date", datetime: "datetime-local", time: "time" };
+
+function moment_field(about, id, value, changed) {
+  const input = html("input", { id, type: MOMENTS[about.time], step: "any" });
+  if (value !== null && value !== undefined) input.valueAsNumber = Math.round(value * 86_400_000);
+  input.addEventListener("input", () => changed(input.value === "" ? null : input.valueAsNumber / 86_400_000));
+  return html("div", { class: "field" }, html("label", { for: id }, about.name), input);
+}
+
 function field(book, feature, value, changed) {
   const about = book.features[feature];
   const id = `field-${feature}`;
   let input;
   if (about.kind === "continuous") {
+    if (about.time) return moment_field(about, id, value, (days) => changed(feature, days));
     const hint = about.range ? `${number(about.range[0])} to ${number(about.range[2])}` : "gap";
     input = html("input", { id, type: "number", step: "any", placeholder: hint, value: value ?? "" });
     input.addEventListener("input", () => changed(feature, input.value === "" ? null : Number(input.value)));

@@ -1,12 +1,12 @@
 // The record explorer: rows that were held out, what the models say, and their way in the tree.
 
 import { html } from "./dom.js";
-import { number, percent } from "./words.js";
+import { moment, number, percent } from "./words.js";
 
 function words_of(book, feature, value) {
   if (value === null) return "gap";
   const about = book.features[feature];
-  if (about.kind === "continuous") return number(value, 6);
+  if (about.kind === "continuous") return moment(value, about);
   return book.records.categories[feature]?.[value] ?? `category ${value}`;
 }
 

@@ -8,6 +8,14 @@ export function number(x, digits = 4) {
   return String(Number(x.toPrecision(Math.max(digits, Math.floor(Math.log10(size || 1)) + 1))));
 }
 
+/** Days as people write a date or time; the number where no such word is meant. */
+export function moment(days, about) {
+  if (!about.time) return number(days, 6);
+  const written = new Date(Math.round(days * 1440) * 60_000).toISOString();
+  if (about.time === "time") return written.slice(11, 16);
+  return written.slice(11, 16) === "00:00" ? written.slice(0, 10) : written.slice(0, 16).replace("T", " ");
+}
+
 export function percent(share) {
   const value = 100 * share;
   if (share > 0 && value < 0.1) return "< 0.1 %";
