@@ -126,3 +126,17 @@ def test_gap_words_are_told_and_predicted_as_gaps(command, tmp_path):
     assert outcome.code == 0
     assert "2 words such as N/A or null taken for gaps: 'a' (2)" in outcome.err
     assert treewright.load(tmp_path / "m.tw").tree_.schema.features[0].kind == "continuous"
+
+
+def test_a_text_column_stays_text_where_only_numbers_and_gap_words_are_left(command, tmp_path):
+    train, new, model = tmp_path / "train.csv", tmp_path / "new.csv", tmp_path / "model.tw"
+    cells = ["1", "2 %", "x", "n/a"] * 10
+    answers = ["a", "b"] * 20
+    lines = [f"{cell},{answer}" for cell, answer in zip(cells, answers, strict=True)]
+    train.write_text("\n".join(["k,y", *lines]) + "\n")
+    new.write_text("k\n1\nn/a\n1\n")
+    assert command("fit", train, "--target", "y", "--output", model).code == 0
+    outcome = command("predict", model, new)
+    assert outcome.code == 0, outcome.err
+    new.write_text("k\n2 %\nn/a\n2 %\n")
+    assert command("predict", model, new).out.split() == ["prediction", "b", "b", "b"]

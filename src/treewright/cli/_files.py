@@ -58,7 +58,8 @@ def read_data(
         return table
     from treewright.data.gap_words import clear_gap_words
 
-    table, found = clear_gap_words(table)
+    features = () if schema is None else schema.features
+    table, found = clear_gap_words(table, {f.name for f in features if f.is_categorical})
     if found and not SESSION.quiet:
         columns = ", ".join(f"{name!r:.40} ({n})" for name, n in list(found.items())[:5])
         rest = f" and {len(found) - 5} more columns" if len(found) > 5 else ""

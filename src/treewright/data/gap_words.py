@@ -7,6 +7,7 @@ values of their column are numbers or dates. Case and blanks around do not matte
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from treewright.data.amounts import amounts
@@ -19,8 +20,11 @@ ALWAYS = ("n/a", "#n/a", "nan", "null", "na", "?")
 AMONG_NUMBERS = (*ALWAYS, "none", "-", "--", ".", "")
 
 
-def clear_gap_words(table: Any) -> tuple[Any, dict[str, int]]:
-    """The Arrow table with gaps in place of such words, and how many each column had."""
+def clear_gap_words(table: Any, as_text: Collection[str] = ()) -> tuple[Any, dict[str, int]]:
+    """The Arrow table with gaps in place of such words, and how many each column had.
+
+    Columns named in ``as_text`` hold categories, even where all that is left looks like numbers.
+    """
     import pyarrow as pa
 
     found: dict[str, int] = {}
@@ -28,19 +32,19 @@ def clear_gap_words(table: Any) -> tuple[Any, dict[str, int]]:
         column = table.column(j)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             continue
-        cleared, n = _clear(name, column)
+        cleared, n = _clear(name, column, name in as_text)
         if n:
             table = table.set_column(j, name, cleared)
             found[name] = n
     return table, found
 
 
-def _clear(name: str, column: Any) -> tuple[Any, int]:
+def _clear(name: str, column: Any, is_text: bool) -> tuple[Any, int]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     words = pc.utf8_lower(pc.utf8_trim_whitespace(column))
-    for marks in (AMONG_NUMBERS, ALWAYS):
+    for marks in (ALWAYS,) if is_text else (AMONG_NUMBERS, ALWAYS):
         is_mark = pc.fill_null(pc.is_in(words, value_set=pa.array(marks, words.type)), False)
         n = pc.sum(is_mark).as_py() or 0
         if not n:
