@@ -26,6 +26,8 @@ import pytest
 )
 def test_examples_give_what_they_show(module: str) -> None:
     matplotlib.use("Agg")
-    failed, tried = doctest.testmod(import_module(f"treewright.evaluation.{module}"))
+    failed, tried = doctest.testmod(
+        import_module(f"treewright.evaluation.{module}"), optionflags=doctest.NORMALIZE_WHITESPACE
+    )
     assert tried > 0
     assert failed == 0
