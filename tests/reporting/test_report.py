@@ -162,7 +162,7 @@ def test_of_an_ensemble_the_report_explains_the_ensemble():
     assert _inner(costly.fit(X, y)) is costly.estimator_
 
 
-def test_a_booster_that_cannot_share_out_its_answer_leaves_it_to_the_tree():
+def test_a_booster_of_target_statistics_shares_out_its_answer():
     many = [f"t{k % 300}" for k in range(3000)]  # more than max_categories of the booster
     found = treewright.report(
         small(3000, ticket=many),
@@ -171,7 +171,14 @@ def test_a_booster_that_cannot_share_out_its_answer_leaves_it_to_the_tree():
         time=1,
         n_jobs=1,
     )
-    shapley = found.explained.shapley
     assert found.choice.strong != found.choice.readable
-    assert shapley is not None
-    assert shapley.learner == found.choice.readable
+    assert found.explained.shapley.learner == found.choice.strong
+
+
+def test_a_model_that_cannot_share_out_its_answer_leaves_it_to_the_tree():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3))
+    data = {f"x{k}": X[:, k] for k in range(3)} | {"y": X[:, 0] + X[:, 1] ** 2}
+    found = treewright.report(data, target="y", learners=["cart", "adaboost"], time=1, n_jobs=1)
+    assert found.choice.strong == "adaboost"
+    assert found.explained.shapley.learner == found.choice.readable == "cart"

@@ -133,7 +133,7 @@ def _shapley(
         tell("explain", 0, 1)
         try:
             found = model.shap_values(held.X_test.take(where))
-        except ParameterError:  # a booster of target statistics: its trees do not test the columns
+        except ParameterError:  # no sum of trees, as the median of AdaBoostRegressor
             continue
         tell("explain", 1, 1)
         output = None if found.output_names is None else judged.strong.positive
