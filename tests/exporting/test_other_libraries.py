@@ -424,7 +424,7 @@ def test_from_catboost_predicts_the_same(task, tmp_path):
     else:
         y = np.digitize(number, np.quantile(number, [0.5] if task == "binary" else [0.3, 0.7]))
         model = catboost.CatBoostClassifier(**options).fit(X, np.array(["a", "b", "c"])[y])
-        ours = tw.from_catboost(model)
+        ours = tw.from_catboost(model, data=X)
         parity(ours, X, proba=model.predict_proba(X))
         assert_array_equal(ours.predict(X), model.predict(X).ravel())
 

@@ -207,7 +207,9 @@ def _categories(told: Any, data: Any) -> list[tuple[tuple[Any, ...], Hashes]]:
     info = told["features_info"]
     nominal = info.get("categorical_features", [])
     known = {entry["value"]: entry["hash"] for entry in info.get("cat_features_hash", [])}
-    if nominal and not known:
+    if not nominal:
+        return []
+    if not known:
         raise ParameterError(
             "from_catboost needs the texts of categories, but the file has their hashes only; save "
             'it with save_model(path, format="json", pool=training_rows), or give the fitted model '
