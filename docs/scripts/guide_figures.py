@@ -19,8 +19,8 @@ import pandas as pd
 
 mpl.use("agg")
 from matplotlib import pyplot as plt
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from pictures import draw_boundaries
 from sklearn.datasets import load_breast_cancer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -312,27 +312,8 @@ def regions() -> Figure:
         "forest of 200": treewright.RandomForestClassifier(200, random_state=0),
         "boosting": treewright.GradientBoostingClassifier(random_state=0),
     }
-    train = datasets.two_rings(1000, noise=0.1, random_state=0)
-    test = datasets.two_rings(4000, noise=0.0, random_state=1)
-    side = np.linspace(-1.5, 1.5, 150)
-    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     figure, all_axes = axes(8.4, 4, 3)
-    for ax, (name, model) in zip(all_axes.flat, models.items(), strict=True):
-        model.fit(np.asarray(train.data), train.target)
-        says = model.predict(grid) == model.classes_[1]
-        error = np.mean(model.predict(np.asarray(test.data)) != test.target)
-        ax.imshow(
-            says.reshape(150, 150),
-            origin="lower",
-            extent=(-1.5, 1.5) * 2,
-            cmap=ListedColormap([BLUE, ORANGE]),
-            alpha=0.8,
-            interpolation="nearest",
-        )
-        ax.set_title(f"{name}\n{error:.1%} wrong")
-        ax.set_xticks([])
-        ax.set_yticks([])
-        ax.spines[:].set_visible(False)
+    draw_boundaries(models, all_axes.flat, 150)
     return figure
 
 

@@ -186,10 +186,17 @@ def hoeffding_drift():
 
 
 def boundaries(models) -> plt.Figure:
-    """What models say everywhere between two rings."""
-    train = datasets.two_rings(1000, noise=0.1, random_state=0)
+    """What models say everywhere between two rings, side by side."""
     fig, axes = plt.subplots(1, len(models), figsize=(5.6, 2.5), sharey=True)
-    side = np.linspace(-1.5, 1.5, 250)
+    draw_boundaries(models, axes, 250)
+    fig.tight_layout()
+    return fig
+
+
+def draw_boundaries(models, axes, n_points: int) -> None:
+    """What each model says everywhere between two rings, at so many points along each side."""
+    train = datasets.two_rings(1000, noise=0.1, random_state=0)
+    side = np.linspace(-1.5, 1.5, n_points)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     test = datasets.two_rings(4000, noise=0.0, random_state=1)
     for ax, (name, model) in zip(axes, models.items(), strict=True):
@@ -197,7 +204,7 @@ def boundaries(models) -> plt.Figure:
         says = model.predict(grid) == model.classes_[1]
         error = np.mean(model.predict(np.asarray(test.data)) != test.target)
         ax.imshow(
-            says.reshape(250, 250),
+            says.reshape(n_points, n_points),
             origin="lower",
             extent=(-1.5, 1.5) * 2,
             cmap=ListedColormap([BLUE, ORANGE]),
@@ -208,8 +215,6 @@ def boundaries(models) -> plt.Figure:
         ax.set_xticks([])
         ax.set_yticks([])
         ax.spines[:].set_visible(False)
-    fig.tight_layout()
-    return fig
 
 
 def bagging_rings():
