@@ -47,7 +47,6 @@ LAYERS = (
     ("datasets",),
     ("tree",),
     ("rules",),
-    ("kernels.reference",),
     ("pruning",),
     ("estimator",),
     ("explain",),
@@ -62,7 +61,6 @@ LAYERS = (
 """The rooms, as docs/architecture.md orders them: each may import those above it."""
 
 HANDED_ON = {
-    ("kernels", "kernels.reference"): "tree_seed, which has no compiled form",
     ("tree", "rules"): "Tree.rule_set",
     ("tree", "reporting"): "Tree.to_html",
     ("rules", "reporting"): "RuleSet.to_html",
@@ -80,8 +78,6 @@ HANDED_ON = {
 def room_of(module: str) -> str:
     """The room of ``treewright.room.module``."""
     parts = module.split(".")
-    if parts[1:3] == ["kernels", "reference"]:
-        return "kernels.reference"
     return parts[1] if len(parts) > 1 else "treewright"
 
 

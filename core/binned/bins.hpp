@@ -5,7 +5,7 @@
 // of a row is that of a column; all others have a column of their own, whose bytes are their bins.
 // Bins know nothing of the response.
 //
-// Twin: treewright.kernels.reference.binned.
+// Twin: tests/twins/binned.py.
 #pragma once
 
 #include <span>

@@ -4,7 +4,7 @@
 // 0 stands for 0 in all of them, and every feature owns the next free bytes for its other bins.
 // Only features that never meet away from 0 are put together, so that nothing is lost.
 //
-// Twin: treewright.kernels.reference.bundles.
+// Twin: tests/twins/bundles.py.
 #pragma once
 
 #include <vector>

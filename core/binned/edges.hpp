@@ -5,7 +5,7 @@
 // equal size leave no cuts in the tails, where those of rare classes are (forests). Both have one
 // bin for every value where there are no more values than bins.
 //
-// Twins: treewright.kernels.reference.binned, and of tail_fine treewright.kernels.reference.forest.
+// Twins: tests/twins/binned.py, and of tail_fine tests/twins/forest.py.
 #pragma once
 
 #include <vector>

@@ -12,7 +12,7 @@
 // 13 and 11, and are added several times as fast (packed_rows.hpp). Numbers of less than 16 bits
 // are rounded by chance. Nothing overflows below 2^kMostRowBits rows, tall: 2^kMostTallBits.
 //
-// Twin: treewright.kernels.reference.boosting.
+// Twin: tests/twins/boosting.py.
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // So a pass may divide several nodes ahead of time: those that the remaining splits can still
 // reach. A node that was divided in vain stays a leaf, whose rows still lie together.
 //
-// Twin: treewright.kernels.reference.boosting, which grows the same trees.
+// Twin: tests/twins/boosting.py, which grows the same trees.
 #pragma once
 
 #include <algorithm>

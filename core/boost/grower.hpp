@@ -5,7 +5,7 @@
 // order; of two children the one with fewer rows is counted and the other gets what is left of the
 // parent's histogram.
 //
-// Twin: treewright.kernels.reference.boosting.
+// Twin: tests/twins/boosting.py.
 #pragma once
 
 #include <algorithm>

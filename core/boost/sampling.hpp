@@ -6,7 +6,7 @@
 // the inverse of its chance. Chances are compared with numbers that depend on seed, round and row
 // alone.
 //
-// Twin: treewright.kernels.reference.boosting.
+// Twin: tests/twins/boosting.py.
 #pragma once
 
 #include <algorithm>

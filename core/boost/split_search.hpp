@@ -7,7 +7,7 @@
 // smoothing) and cut in that order (Fisher 1958), with an l2 of their own against the chance that
 // many categories give. Candidates are compared in the order feature, cut, gaps left before right.
 //
-// Twin: treewright.kernels.reference.boosting.
+// Twin: tests/twins/boosting.py.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The tests of CHAID on a table whose rows are groups: class weights, or Σw, Σwy and Σwy².
 //
-// The numpy twin (kernels/reference/measures.py) says the same with fewer words.
+// The numpy twin (tests/twins/measures.py) says the same with fewer words.
 #pragma once
 
 #include <algorithm>
@@ -172,7 +172,7 @@ class Measure {
     return t;
   }
 
-  // -- row effects: see kernels/reference/row_effects.py for the model ----------------------
+  // -- row effects: see tests/twins/row_effects.py for the model ----------------------
 
   static constexpr int kRounds = 200, kSteps = 4;
   static constexpr double kTolerance = 1e-9, kSteepest = 40;

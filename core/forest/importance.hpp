@@ -2,7 +2,7 @@
 // values of a feature are shuffled among them (Breiman 2001).
 //
 // Only a row whose way reads the feature can lose, and only from the first node that reads it: such
-// rows go on again from there. Twin: treewright.kernels.reference.importance.
+// rows go on again from there. Twin: tests/twins/importance.py.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // The rows of a tree: how often each is drawn.
 //
-// Twin: treewright.kernels.reference.forest. The key of the random numbers is the tree's seed, the
+// Twin: tests/twins/forest.py. The key of the random numbers is the tree's seed, the
 // stream that of the stratum.
 #pragma once
 

@@ -6,7 +6,7 @@
 // on comparing at inner nodes, so that a test may be exchanged. Under drift (Bifet and Gavaldà
 // 2009) the error of every node is watched, and where it rises a second subtree is grown beside it.
 //
-// Twin: treewright.kernels.reference.stream.
+// Twin: tests/twins/stream.py.
 #pragma once
 
 #include <span>

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
+from tests.twins import flags as reference
 from treewright.kernels import float_flags
-from treewright.kernels.reference import flags as reference
 
 floats = st.sampled_from([np.float32, np.float64])
 

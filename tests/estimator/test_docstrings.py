@@ -31,7 +31,7 @@ import public_names
         "treewright.learners._chaid.bins",
         "treewright.learners._chaid.multipliers",
         "treewright.learners._chaid.tails",
-        "treewright.kernels.reference.row_effects",
+        "tests.twins.row_effects",
         "treewright.learners.hunt",
         "treewright.tree.growing.stopping",
     ],

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from treewright.data.schema import Feature, Schema, Target
-from treewright.data.table import Table
-from treewright.kernels.reference.split_search import (
+from tests.twins.split_search import (
     Best,
     Rows,
     best_way,
@@ -19,6 +17,8 @@ from treewright.kernels.reference.split_search import (
     is_admissible,
     is_gap,
 )
+from treewright.data.schema import Feature, Schema, Target
+from treewright.data.table import Table
 from treewright.tree.growing.grow import candidates
 from treewright.tree.growing.recipe import ClassCosts, Recipe
 from treewright.tree.split import SplitKind

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.twins.association import best_split, indicators, statistics, two_sample
 from treewright.kernels.association import Associator
-from treewright.kernels.reference.association import best_split, indicators, statistics, two_sample
 
 KINDS = ("number", "ordinal", "nominal")
 RESPONSES = ("two classes", "four classes", "number", "three numbers")

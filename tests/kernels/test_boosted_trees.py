@@ -9,6 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.kernels.boosting_problems import PARAMS, columns_of
+from tests.twins import boosting as twin
+from tests.twins import boosting_rows as row_twin
+from tests.twins.forest import tree_seed
 from treewright.ensembles.boosting.losses import LOSSES
 from treewright.kernels.boosting import (
     MOST_COUNTED,
@@ -19,9 +22,6 @@ from treewright.kernels.boosting import (
     make_booster,
     split_weight,
 )
-from treewright.kernels.reference import boosting as twin
-from treewright.kernels.reference import boosting_rows as row_twin
-from treewright.kernels.reference.forest import tree_seed
 
 START = 0.1
 

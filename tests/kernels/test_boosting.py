@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.kernels.boosting_problems import PARAMS, columns_of
+from tests.twins import binned as binned_twin
 from treewright.ensembles.boosting.losses import LOSSES, multinomial_loss, probabilities
 from treewright.kernels import _core
 from treewright.kernels.boosting import bin_maps, make_bins, make_booster
-from treewright.kernels.reference import binned as binned_twin
 
 
 @pytest.mark.parametrize("n_values", [1, 2, 10, 200, 1000])

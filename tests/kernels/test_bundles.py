@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csc_array
 
+from tests.twins import bundles as twin
 from treewright.kernels import _core
 from treewright.kernels.boosting import (
     BinMap,
@@ -16,7 +17,6 @@ from treewright.kernels.boosting import (
     make_sparse_bins,
     sparse_bin_maps,
 )
-from treewright.kernels.reference import bundles as twin
 
 
 def one_hot_and_more(seed: int, n: int = 400) -> np.ndarray:

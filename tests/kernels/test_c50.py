@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.twins import c50 as twin
+from tests.twins.error_based import C50, Part, prune
 from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.kernels import error_based as compiled
-from treewright.kernels.reference import c50 as twin
-from treewright.kernels.reference.error_based import C50, Part, prune
 from treewright.learners._c50.tree import Cases, TreeSettings, build_tree, tree_recipe
 from treewright.pruning._c50 import Prices
 from treewright.pruning._error_based import error_rules

@@ -20,11 +20,11 @@ from tests.kernels.forest_problems import (
     table_of,
     whole_problem,
 )
+from tests.twins import forest as reference
 from treewright.data.schema import Target
 from treewright.data.table import Table
 from treewright.errors import ParameterError
 from treewright.kernels.forest import draw_sample
-from treewright.kernels.reference import forest as reference
 from treewright.tree.forest.grow import (
     ForestPlan,
     Sampling,

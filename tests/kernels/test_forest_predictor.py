@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.twins import forest as reference
 from treewright.kernels import forest as kernels
-from treewright.kernels.reference import forest as reference
 from treewright.tree.split import SplitKind
 
 # Ties are frequent, and zeros of both signs and infinities occur.

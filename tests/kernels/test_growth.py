@@ -16,10 +16,10 @@ from tests.kernels.search_problems import (
     make_table,
     search_problems,
 )
+from tests.twins import growth
+from tests.twins.predict import branch, read_row
+from tests.twins.split_search import gain
 from treewright.data.schema import Target
-from treewright.kernels.reference import growth
-from treewright.kernels.reference.predict import branch, read_row
-from treewright.kernels.reference.split_search import gain
 from treewright.tree.growing.grow import grow
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.predict import decision_path

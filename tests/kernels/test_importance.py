@@ -15,10 +15,10 @@ from tests.kernels.forest_problems import (
     mixed_problem,
     plain_problem,
 )
+from tests.twins import importance as reference
 from treewright.data.schema import Target
 from treewright.data.table import Table
 from treewright.kernels.forest import oob_importance, shuffled_order
-from treewright.kernels.reference import importance as reference
 from treewright.tree.forest.grow import Forest, ForestPlan, Sampling, grow_forest, leaf_values
 from treewright.tree.growing.recipe import Recipe
 from treewright.tree.predict import category_counts

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.twins.in_place import InPlaceGrowth, quicksort
 from treewright import C45Classifier
 from treewright.data.encode import encode
-from treewright.kernels.reference.in_place import InPlaceGrowth, quicksort
 
 
 def rows_with_gaps(seed: int, n: int, n_classes: int, share: float):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+from tests.twins.intervals import mdl_cuts
 from treewright import ID3Classifier
-from treewright.kernels.reference.intervals import mdl_cuts
 
 
 def grown_cuts(values, y, weight=None, **parameters):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.twins.lists import best_cut, divided
 from treewright.kernels import lists as kernel
-from treewright.kernels.reference.lists import best_cut, divided
 
 
 def nodes(seed, n_classes, n_slots=7, n=900):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.twins import mars as twin
 from treewright.kernels.mars import ForwardOptions, forward
-from treewright.kernels.reference import mars as twin
 
 
 def made(seed: int, n: int = 70, p: int = 4, responses: int = 1):

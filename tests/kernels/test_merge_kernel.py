@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.twins.merge import Rules, merge_table
+from tests.twins.row_effects import row_effects_deviance
 from treewright.kernels.merge import merge_tables
-from treewright.kernels.reference.merge import Rules, merge_table
-from treewright.kernels.reference.row_effects import row_effects_deviance
 
 WIDTHS = {"pearson": [2, 3], "likelihood": [2, 4], "row_effects": [3, 5], "f": [3]}
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from tests.twins import node_counts as twin
 from treewright.kernels import node_counts
-from treewright.kernels.reference import node_counts as twin
 
 
 def problem(seed: int, n_rows: int = 60, n_nodes: int = 9, weighted: bool = True) -> dict:

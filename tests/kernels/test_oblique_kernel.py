@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.twins import oblique as twin
+from tests.twins.forest import root_path
 from treewright.data.encode import encode
 from treewright.data.schema import Target
-from treewright.kernels.reference import oblique as twin
-from treewright.kernels.reference.forest import root_path
 from treewright.tree.forest.grow import ForestPlan, Sampling, _grow_in_core, _grow_one_by_one
 from treewright.tree.growing.grow import candidates, grow
 from treewright.tree.growing.recipe import ObliqueRules, Recipe

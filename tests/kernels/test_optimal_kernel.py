@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from tests.twins.optimal import leaf_cost, least_cost, passes
 from treewright.kernels.optimal import FoundTree, SearchProblem, optimal_tree
-from treewright.kernels.reference.optimal import leaf_cost, least_cost, passes
 
 UNIT = 2**20
 

@@ -24,9 +24,9 @@ from tests.kernels.predict_cases import (
     stump,
 )
 from tests.tree.builders import EXAMPLES, N, Test, make_tree, random_tree
+from tests.twins import predict as reference
 from treewright.data.schema import Feature, Schema
 from treewright.kernels import Predictor
-from treewright.kernels.reference import predict as reference
 from treewright.tree.split import GAP_FRACTION, GAP_STOP
 from treewright.tree.tree import Tree
 

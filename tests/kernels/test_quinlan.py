@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.twins.quinlan import best_cut, best_test, multiway_test
+from tests.twins.quinlan_groups import group_categories
 from treewright.data.encode import encode
 from treewright.data.schema import Target
-from treewright.kernels.reference.quinlan import best_cut, best_test, multiway_test
-from treewright.kernels.reference.quinlan_groups import group_categories
 from treewright.tree.growing.grow import grow
 from treewright.tree.growing.recipe import QuinlanRules, Recipe
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.kernels.predict_cases import CONTINUOUS, HUGE, MIXED, NUMBERS, random_columns
 from tests.tree.builders import N, Test, make_tree
+from tests.twins import predict as reference
 from treewright.data.schema import Feature, Schema
 from treewright.kernels.forest import ForestPredictor
-from treewright.kernels.reference import predict as reference
 from treewright.tree.predict import category_counts
 from treewright.tree.tree import Tree
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.kernels.test_rules import SCHEMA, both, random_columns, random_condition
-from treewright.kernels.reference import rule_learning as twin
-from treewright.kernels.reference import rules as matching
+from tests.twins import rule_learning as twin
+from tests.twins import rules as matching
 from treewright.kernels.rules import choose_rules, choose_voting_rules, error_rate, rank_rules
 from treewright.rules._matching import collect_tests
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.twins import rules as twin
 from treewright.data.schema import Feature, Schema, Target
 from treewright.kernels import RuleMatcher
-from treewright.kernels.reference import rules as twin
 from treewright.rules._matching import collect_tests
 from treewright.tree.conditions import Bounds, Interval, Linear, Members
 from treewright.tree.split import NO_CODE

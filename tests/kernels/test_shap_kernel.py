@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from tests.kernels.predict_cases import CONTINUOUS, TARGET, grow
+from tests.twins import shap as twin
+from tests.twins.predict import read_row
 from treewright.data.schema import Feature, Schema
 from treewright.explain._shap import raw_values
 from treewright.kernels.explain import TreeExplainer
-from treewright.kernels.reference import shap as twin
-from treewright.kernels.reference.predict import read_row
 from treewright.tree.additive import Additive, Part, tree_sum
 from treewright.tree.predict import category_counts, core_arrays
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.twins import soft as twin
 from treewright import C50Classifier
 from treewright.data.weights import counting_weights
 from treewright.kernels import soft as compiled
-from treewright.kernels.reference import soft as twin
 from treewright.learners._c50.soft import soft_values
 from treewright.learners._c50.votes import leaf_probability
 

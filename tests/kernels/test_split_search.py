@@ -15,8 +15,8 @@ from tests.kernels.search_problems import (
     make_table,
     search_problems,
 )
+from tests.twins.split_search import best_way
 from treewright.data.schema import Target
-from treewright.kernels.reference.split_search import best_way
 from treewright.tree.growing.grow import candidates, grow
 from treewright.tree.growing.recipe import ClassCosts, Recipe
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from treewright.kernels.reference import stream as twin
+from tests.twins import stream as twin
 from treewright.kernels.stream import StreamTree
 
 OPTIONS = {

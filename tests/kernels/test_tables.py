@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treewright.kernels.reference import tables as reference
+from tests.twins import tables as reference
 from treewright.kernels.tables import NodeTables, bin_codes
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.twins import text as reference
 from treewright.kernels import text_codes
-from treewright.kernels.reference import text as reference
 
 COLUMNS = {
     "two classes": ["no", "yes", "yes", "no"],

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from tests.twins.split_search import Rows, gain
 from treewright.data.encode import encode
 from treewright.data.schema import Target
-from treewright.kernels.reference.split_search import Rows, gain
 from treewright.tree.growing.grow import candidates
 from treewright.tree.growing.recipe import Recipe
 

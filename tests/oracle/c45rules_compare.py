@@ -21,9 +21,9 @@ from tests.oracle.recorded import (
     load_small,
     recorded_datasets,
 )
+from tests.twins.rule_learning import subset_cost
 from treewright import C45Rules
 from treewright.data.encode import encode
-from treewright.kernels.reference.rule_learning import subset_cost
 from treewright.rules._candidates import (
     Candidates,
     ErrorRules,

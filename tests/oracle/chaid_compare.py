@@ -19,9 +19,9 @@ import pandas as pd
 
 from tests.oracle.chaid_r_merge import RMerger
 from tests.oracle.recorded import load_runs
+from tests.twins.measures import p_value
+from tests.twins.merge import Merger, Rules
 from treewright import CHAIDClassifier
-from treewright.kernels.reference.measures import p_value
-from treewright.kernels.reference.merge import Merger, Rules
 from treewright.learners._chaid.multipliers import log_multiplier
 from treewright.tree.growing.choosing import GrowingNode
 

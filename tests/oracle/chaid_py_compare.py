@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from tests.oracle.recorded import load_runs
+from tests.twins.merge import Merger, Rules
 from treewright import CHAIDClassifier
-from treewright.kernels.reference.merge import Merger, Rules
 from treewright.tree.growing.choosing import GrowingNode, ProposedSplit
 
 EQUAL = "equal"

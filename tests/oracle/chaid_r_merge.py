@@ -21,8 +21,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference.measures import compare_groups, p_value
-from treewright.kernels.reference.merge import MAX_RESPLITS, Merger, Rules
+from tests.twins.measures import compare_groups, p_value
+from tests.twins.merge import MAX_RESPLITS, Merger, Rules
 
 __all__ = ["RMerger"]
 

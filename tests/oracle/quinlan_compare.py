@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.twins.quinlan import Test, information
 from treewright.data.table import Table
-from treewright.kernels.reference.quinlan import Test, information
 from treewright.tree.tree import Tree
 
 TIE = 1e-6

@@ -27,9 +27,9 @@ from tests.oracle.recorded import (
     load_small,
     recorded_datasets,
 )
+from tests.twins.quinlan import Test
 from treewright import C45Classifier
 from treewright.data.encode import encode
-from treewright.kernels.reference.quinlan import Test
 from treewright.tree.tree import Tree
 
 EQUAL, TIED, EDGE, DIFFERENT = "equal", "tied", "at the least weight", "different"

@@ -39,8 +39,8 @@ from tests.oracle.chaid_compare import (
 )
 from tests.oracle.recorded import SMALL as IN_REPOSITORY
 from tests.oracle.recorded import load_data, recorded_datasets
+from tests.twins.measures import compare_groups, p_value
 from treewright import datasets
-from treewright.kernels.reference.measures import compare_groups, p_value
 from treewright.learners._chaid.multipliers import log_multiplier
 
 NAMES = ["titanic in repository", *recorded_datasets(SHARED, "rchaid")]

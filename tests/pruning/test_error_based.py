@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.twins.error_based import Part, added_errors, prune
 from treewright import C45Classifier, CARTClassifier, CARTRegressor
 from treewright.data.encode import encode
 from treewright.errors import ModelFileError, ParameterError
 from treewright.kernels.error_based import collapsible, error_based
-from treewright.kernels.reference.error_based import Part, added_errors, prune
 from treewright.pruning import error_based as prune_by_errors
 from treewright.pruning._error_based import error_rules, prune_table, send_down
 from treewright.rules import RuleSet

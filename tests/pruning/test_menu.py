@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
 from tests.pruning.arbitrary_trees import all_prunings, counted_tree, counted_trees, inner_nodes
+from tests.twins.error_based import added_errors as added_by_twin
 from treewright import CARTRegressor, HuntClassifier, ID3Classifier
 from treewright.datasets import load_play_tennis
 from treewright.errors import ParameterError
-from treewright.kernels.reference.error_based import added_errors as added_by_twin
 from treewright.pruning import (
     chi_squared,
     cost_complexity,

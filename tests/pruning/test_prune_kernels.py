@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.isotonic import isotonic_regression
 
 from tests.pruning.arbitrary_trees import chain, risky_shapes, shapes
+from tests.twins import prune as reference
 from treewright.errors import DataError
 from treewright.kernels import prune as compiled
-from treewright.kernels.reference import prune as reference
 
 LINKS = ("weakest_link", "one_level_link")
 

@@ -1,6 +1,6 @@
 """The only door to the compiled core: sizes and codes are checked once, then calls go through.
 
-Each kernel has a numpy twin in :mod:`treewright.kernels.reference`; the tests compare the two.
+Each kernel has a numpy twin in ``tests/twins``; the tests compare the two.
 """
 
 from __future__ import annotations

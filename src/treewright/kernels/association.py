@@ -1,7 +1,7 @@
 """Tests of independence and the splits they find, behind their checks.
 
 See ``core/ctree/association.hpp`` for what is computed and
-:mod:`treewright.kernels.reference.association` for the same in numpy.
+``tests/twins/association.py`` for the same in numpy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Shapley values of trees; the arrays are checked where a tree is made ready for them.
 
-See ``core/explain/``. Twin: :mod:`treewright.kernels.reference.shap`.
+See ``core/explain/``. Twin: ``tests/twins/shap.py``.
 """
 
 from __future__ import annotations

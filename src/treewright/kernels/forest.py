@@ -30,9 +30,7 @@ _MASK = (1 << 64) - 1
 
 def tree_seed(seed: int, tree: int) -> int:
     """The seed of tree number ``tree``: ``grow`` with it draws the features the forest draws."""
-    from treewright.kernels.reference import forest as reference
-
-    return reference.tree_seed(seed, tree)
+    return _core.tree_seed(seed & _MASK, tree)
 
 
 def first_children(n_children: NDArray[np.int32]) -> NDArray[np.int32]:

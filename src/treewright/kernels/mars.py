@@ -1,4 +1,4 @@
-"""The forward pass of MARS behind its checks; ``kernels/reference/mars.py`` is its twin."""
+"""The forward pass of MARS behind its checks; ``tests/twins/mars.py`` is its twin."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import numpy as np
 import treewright.kernels._core as _compiled
 from treewright.kernels.boosting import BinMap, make_bins
 
-__all__ = ["TableSearch", "TreeShare", "child_paths", "drawn_features", "row_width", "tree_seed"]
+__all__ = ["TableSearch", "TreeShare", "child_paths", "drawn_features", "row_width"]
 
 _core = cast(Any, _compiled)
 
@@ -24,7 +24,6 @@ else:
     TableSearch, TreeShare = _core.TableSearch, _core.TreeShare
 child_paths = _core.child_paths
 drawn_features = _core.drawn_features
-tree_seed = _core.tree_seed
 
 
 def row_width(maps: Sequence[BinMap]) -> int:

@@ -24,7 +24,8 @@ from treewright.estimator.named_pruning import is_named, prune_by_name
 from treewright.estimator.progress import reported
 from treewright.estimator.training import Training, drawn_seed, threads
 from treewright.kernels.boosting import MOST_BINS
-from treewright.kernels.tree_blocks import child_paths, row_width, tree_seed
+from treewright.kernels.forest import tree_seed
+from treewright.kernels.tree_blocks import child_paths, row_width
 from treewright.scale._engine import (
     Engine,
     firsts,

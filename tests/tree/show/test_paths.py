@@ -19,8 +19,8 @@ from tests.tree.builders import (
     play_tennis,
     random_tree,
 )
+from tests.twins import predict as reference
 from treewright.errors import DataError, SchemaError
-from treewright.kernels.reference import predict as reference
 from treewright.tree.show.paths import trace_values
 
 NAN = math.nan

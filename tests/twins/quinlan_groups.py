@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference.quinlan import information
+from tests.twins.quinlan import information
 
 __all__ = ["group_categories"]
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.twins.split_search import Best, Rows, Way, best_way
 from treewright.data.schema import Target
 from treewright.data.table import Table
-from treewright.kernels.reference.split_search import Best, Rows, Way, best_way
 from treewright.tree.growing.recipe import ClassCosts, Recipe
 
 __all__ = ["GrownNode", "grow"]

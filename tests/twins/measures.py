@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from treewright.kernels.reference.row_effects import row_effects_deviance
+from tests.twins.row_effects import row_effects_deviance
 
 __all__ = ["MEASURES", "TIE", "compare_groups", "is_closer", "order_of", "p_value", "weight_of"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference.predict import branch, next_branch, shares
+from tests.twins.predict import branch, next_branch, shares
 from treewright.tree.additive import Part
 from treewright.tree.split import GAP_FRACTION, GAP_STOP, SplitKind
 from treewright.tree.tree import Tree

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference.boosting_rows import whole_units
+from tests.twins.boosting_rows import whole_units
 
 __all__ = ["Node", "Problem", "grow_tree", "leaves_of"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference.forest import child_path, philox_words
+from tests.twins.forest import child_path, philox_words
 
 __all__ = ["LinearTest", "best_cut", "gain_of", "linear_test", "sparse_directions"]
 

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference.measures import (
+from tests.twins.measures import (
     TIE,
     Tested,
     compare_groups,

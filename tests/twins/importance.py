@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference import predict
-from treewright.kernels.reference.forest import below_each, child_path, tree_seed
+from tests.twins import predict
+from tests.twins.forest import below_each, child_path, tree_seed
 from treewright.tree.tree import Tree
 
 __all__ = ["oob_importance", "shuffled_order"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference.quinlan import class_weights
+from tests.twins.quinlan import class_weights
 
 __all__ = ["C50", "Part", "added_errors", "prune"]
 

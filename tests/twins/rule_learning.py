@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.kernels.reference.forest import child_path
+from tests.twins.forest import child_path
 
 __all__ = [
     "choose_rules",
