@@ -295,7 +295,86 @@ def boosters() -> Iterator[tuple[Any, tuple[str, ...]]]:
             {"early_stopping": True, "dropout": 0.2},
         ):
             yield booster(kind, **parameters), names
-    yield booster(tw.GradientBoostingRegressor, loss="absolute_error"), ("mixed", "numbers")
+        for parameters in (
+            {"tree_method": "exact"},
+            {"early_stopping": True, "scoring": "loss", "n_iter_no_change": 2},
+            {"sampling": "mvs", "subsample": 0.6, "max_features_per_tree": 0.5},
+            {"categorical_features": [], "class_weight": "balanced"}
+            if kind is tw.GradientBoostingClassifier
+            else {"max_features_per_level": 0.5},
+            {"growth": "depth", "max_depth": 3, "l1_regularization": 0.5, "min_gain": 0.01},
+        ):
+            yield booster(kind, **parameters), names[1:6]
+    regressor = tw.GradientBoostingRegressor
+    yield booster(regressor, loss="absolute_error"), ("mixed", "numbers")
+    for loss in ("huber", "quantile", "poisson", "gamma", "tweedie"):
+        positive = ("bits",) if loss == "gamma" else ("mixed", "numbers")
+        yield booster(regressor, loss=loss), positive
+    constraints = [1, 0, 0, -1] + [0] * 6
+    for growth in ("leaf", "depth"):
+        constrained = {"growth": growth, "monotonic_cst": constraints}
+        yield booster(tw.GradientBoostingClassifier, **constrained), ("numbers2", "holes3")
+        yield booster(regressor, **constrained), ("numbers", "holes")
+    groups = [[0, 1, 2], [3, 4]]
+    yield booster(tw.GradientBoostingClassifier, interaction_cst=groups), ("mixed3", "numbers2")
+
+
+def of_lists() -> Iterator[tuple[Any, tuple[str, ...]]]:
+    for kind in (tw.SLIQClassifier, tw.SPRINTClassifier):
+        for parameters in (
+            {},
+            {"coding": "full", "memory_limit": "2MB"},
+            {"coding": "partial", "class_weight": "balanced"},
+            {"max_depth": 4, "min_samples_leaf": 5},
+        ):
+            yield kind(**parameters), CHEAP
+
+
+def searched() -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """Oblique and optimal trees, streams and MARS."""
+    names, r_names = ("iris", "credit", "numbers2"), ("hitters", "numbers")
+    for method in ("oc1", "cart-lc", "lda", "random"):
+        yield tw.ObliqueTreeClassifier(method=method, max_depth=4, random_state=0), names
+    for method in ("oc1", "ridge", "random"):
+        yield tw.ObliqueTreeRegressor(method=method, max_depth=4, random_state=0), r_names
+    for depth in (1, 2):
+        yield tw.OptimalTreeClassifier(max_depth=depth), ("iris", "titanic", "mixed3")
+        yield tw.OptimalTreeRegressor(max_depth=depth), ("hitters", "mixed")
+    for parameters in ({}, {"algorithm": "efdt"}, {"drift": "adwin", "grace_period": 50}):
+        yield tw.HoeffdingTreeClassifier(**parameters), (*CHEAP, "numbers2")
+    for parameters in ({}, {"leaf_prediction": "linear"}, {"drift": "adwin"}):
+        yield tw.HoeffdingTreeRegressor(**parameters), (*CHEAP_R, "numbers")
+    complete, r_complete = ("iris", "credit", "numbers2"), ("numbers", "bits")
+    for degree in (1, 2):
+        yield tw.MARSClassifier(degree=degree), complete
+        yield tw.MARSRegressor(degree=degree), r_complete
+
+
+def combined() -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """AdaBoost, stacking, voting and models around another."""
+    for parameters in (
+        {},
+        {"algorithm": "m1", "estimator": tw.CARTClassifier(max_depth=4)},
+        {"algorithm": "real", "learning_rate": 0.5},
+        {"method": "resample", "estimator": tw.C45Classifier()},
+    ):
+        model = tw.AdaBoostClassifier(n_estimators=6, random_state=0).set_params(**parameters)
+        yield model, ("iris", "credit", "titanic", "mixed3")
+    for loss in ("linear", "square", "exponential"):
+        yield tw.AdaBoostRegressor(n_estimators=6, loss=loss, random_state=0), CHEAP_R
+    members = [("cart", tw.CARTClassifier(max_depth=3)), ("c45", tw.C45Classifier())]
+    r_members = [("cart", tw.CARTRegressor(max_depth=3)), ("ctree", tw.CTreeRegressor())]
+    for parameters in ({}, {"method": "blending", "random_state": 0}):
+        yield tw.StackingClassifier(members, **parameters), ("iris", "credit", "titanic")
+        yield tw.StackingRegressor(r_members, **parameters), CHEAP_R[:2]
+    yield tw.VotingClassifier(members), ("iris", "credit", "titanic")
+    yield tw.VotingRegressor(r_members, weights="learned"), CHEAP_R[:2]
+    costs = [[0, 1], [5, 0]]
+    for method in ("threshold", "weights", "metacost"):
+        cost_minded = tw.CostSensitiveClassifier(
+            tw.CARTClassifier(max_depth=4), costs=costs, method=method, random_state=0
+        )
+        yield cost_minded, ("credit", "titanic")
 
 
 def digest(*arrays: Any) -> str:
@@ -317,20 +396,77 @@ def answers(model: Any, X: Any) -> str:
     return digest(*says)
 
 
+IN_BLOCKS = (
+    tw.CARTClassifier(max_depth=6),
+    tw.CARTRegressor(max_depth=6),
+    tw.RandomForestClassifier(n_estimators=4, random_state=0),
+    tw.RandomForestRegressor(n_estimators=4, random_state=0),
+    tw.GradientBoostingClassifier(n_estimators=6, random_state=0),
+    tw.GradientBoostingRegressor(n_estimators=6, growth="depth", random_state=0),
+)
+"""Models that are also fitted on a Parquet folder in small blocks."""
+
+
+def as_folder(X: Any, y: Any, weights: Any, folder: Path) -> tuple[dict[str, Any], Any]:
+    """Arguments of a fit that reads the rows from three Parquet files, and its features."""
+    import pandas as pd
+
+    frame = X.to_pandas() if hasattr(X, "to_pandas") else pd.DataFrame(X)
+    frame.columns = [str(name) for name in frame.columns]
+    features = frame.copy()
+    frame["the target"] = y
+    if weights is not None:
+        frame["the weight"] = weights
+    folder.mkdir()
+    for i in range(3):
+        frame.iloc[i * len(frame) // 3 : (i + 1) * len(frame) // 3].to_parquet(
+            folder / f"part{i}.parquet"
+        )
+    weighted = {} if weights is None else {"sample_weight": "the weight"}
+    return {"X": folder, "target": "the target", **weighted}, features
+
+
 def fit(estimator: Any, X: Any, y: Any, weights: Any, folder: Path) -> list[str]:
+    given = {"X": X, "y": y, **({} if weights is None else {"sample_weight": weights})}
+    return fit_given(estimator, given, X, folder)
+
+
+def fit_given(estimator: Any, given: dict[str, Any], X: Any, folder: Path) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            given = {} if weights is None else {"sample_weight": weights}
-            model = estimator.fit(X, y, **given)
+            model = estimator.fit(**given)
         except Exception as error:  # what may not be fitted must be refused as before
             return ["refused", f"{type(error).__name__}: {error}"]
         path = folder / "model"
-        tw.save(model, path)
-        return [hashlib.sha256(path.read_bytes()).hexdigest()[:16], answers(model, X)]
+        try:
+            tw.save(model, path)
+            saved = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        except tw.errors.ModelFileError:
+            saved = "not saved"
+        return [saved, answers(model, X)]
 
 
-SOURCES = (single_trees, quinlan, tested, ensembles, boosters)
+SOURCES = (
+    single_trees, quinlan, tested, ensembles, boosters, of_lists, searched, combined
+)  # fmt: skip
+
+
+def of_blocks() -> dict[str, list[str]]:
+    """Fits on Parquet folders."""
+    from sklearn.base import clone, is_classifier
+
+    classification, regression = tables()
+    found: dict[str, list[str]] = {}
+    for estimator in IN_BLOCKS:
+        pool = classification if is_classifier(estimator) else regression
+        for name in set(pool) & {"titanic", "mixed3", "holes3", "levels", "holes"}:
+            X, y, weights = pool[name]
+            label = f"folder of {name} {' '.join(repr(estimator).split())}"
+            with tempfile.TemporaryDirectory() as folder:
+                given, features = as_folder(X, y, weights, Path(folder) / "rows")
+                found[label] = fit_given(clone(estimator), given, features, Path(folder))
+    return found
 
 
 def run(only: list[str]) -> dict[str, list[str]]:
@@ -348,14 +484,16 @@ def run(only: list[str]) -> dict[str, list[str]]:
                     X, y, weights = pool[name]
                     label = f"{name} {' '.join(repr(estimator).split())}"
                     found[label] = fit(clone(estimator), X, y, weights, Path(folder))
-    return found
+    return found if only and of_blocks.__name__ not in only else {**found, **of_blocks()}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path)
     parser.add_argument("--against", type=Path, help="hashes made earlier")
-    parser.add_argument("--only", nargs="*", default=[], choices=[f.__name__ for f in SOURCES])
+    parser.add_argument(
+        "--only", nargs="*", default=[], choices=[f.__name__ for f in (*SOURCES, of_blocks)]
+    )
     arguments = parser.parse_args()
     found = run(arguments.only)
     arguments.output.write_text(json.dumps(found, indent=1))
