@@ -364,11 +364,12 @@ def combined() -> Iterator[tuple[Any, tuple[str, ...]]]:
         yield tw.AdaBoostRegressor(n_estimators=6, loss=loss, random_state=0), CHEAP_R
     members = [("cart", tw.CARTClassifier(max_depth=3)), ("c45", tw.C45Classifier())]
     r_members = [("cart", tw.CARTRegressor(max_depth=3)), ("ctree", tw.CTreeRegressor())]
-    for parameters in ({}, {"method": "blending", "random_state": 0}):
+    for parameters in ({}, {"method": "blending"}):
+        parameters["random_state"] = 0
         yield tw.StackingClassifier(members, **parameters), ("iris", "credit", "titanic")
         yield tw.StackingRegressor(r_members, **parameters), CHEAP_R[:2]
     yield tw.VotingClassifier(members), ("iris", "credit", "titanic")
-    yield tw.VotingRegressor(r_members, weights="learned"), CHEAP_R[:2]
+    yield tw.VotingRegressor(r_members, weights="learned", random_state=0), CHEAP_R[:2]
     costs = [[0, 1], [5, 0]]
     for method in ("threshold", "weights", "metacost"):
         cost_minded = tw.CostSensitiveClassifier(
