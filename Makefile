@@ -6,11 +6,12 @@ SOURCES := $(shell find src core -type f -not -name '*.pyc' -not -name '*.so') \
            CMakeLists.txt pyproject.toml README.md LICENSE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs pictures bench asan wheel smoke clean
+.PHONY: help demo test matrix lint docs pictures bench asan wheel smoke clean
 
 help:
 	@echo "make demo   the report of German credit: demo-output/german-credit.html"
 	@echo "make test   all tests"
+	@echo "make matrix every estimator with every option on strange tables (MINUTES=2 SEED=1)"
 	@echo "make lint   ruff, mypy, clang-format, and who includes whom in core/"
 	@echo "make docs   build the documentation into build/site"
 	@echo "make pictures  draw the pictures of its learner pages anew"
@@ -37,6 +38,11 @@ demo: $(VENV)/stamp-package
 
 test: $(VENV)/stamp-package
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+MINUTES ?= 2
+SEED ?= 1
+matrix: $(VENV)/stamp-package
+	$(BIN)/python -m tests.matrix --minutes $(MINUTES) --seed $(SEED)
 
 lint: $(VENV)/stamp-package
 	$(BIN)/ruff check .
