@@ -1,8 +1,8 @@
 """Acts: each does with a fitted model what people do next, and checks what must hold.
 
-An act returns nothing where it does not apply or all is well. It raises :class:`BrokenLawError` where an
-answer breaks an invariant; one sentence of treewright's is an answer too, and anything else that
-is raised is a fault.
+An act returns nothing where it does not apply or all is well. It raises :class:`BrokenLawError`
+where an answer breaks an invariant; one sentence of treewright's is an answer too, and anything
+else that is raised is a fault.
 """
 
 from __future__ import annotations
