@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
@@ -257,6 +258,13 @@ def test_bands_put_useful_rules_first(cancer: tuple[Any, Any]) -> None:
 
 
 # Winnowing, soft thresholds, report
+
+
+def test_winnowing_takes_a_column_without_categories() -> None:
+    numbers = [0, 0, 3, 3, 5, 3, 5]
+    X = pd.DataFrame({"none": pd.Series([None] * 7, dtype=object), "number": numbers})
+    model = C50Classifier(winnow=True, random_state=0).fit(X, list("mlmhhhh"))
+    assert model.feature_importances_[0] == 0
 
 
 def test_winnowing_leaves_noise_out() -> None:

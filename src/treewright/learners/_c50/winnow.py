@@ -79,6 +79,8 @@ def blank(table: Table, features: list[int], *, gaps: bool = False) -> Table:
     has_gaps = table.has_gaps.copy()
     for feature in features:
         column = columns[feature]
+        if column.dtype.kind != "f" and column.max(initial=-1) < 0:
+            continue  # gaps alone: there may be no category to fill it with
         value = (np.nan if column.dtype.kind == "f" else -1) if gaps else 0
         columns[feature] = np.full(len(column), value, column.dtype)
         has_gaps[feature] = gaps
