@@ -140,6 +140,12 @@ def test_text_that_a_language_cannot_hold_is_refused_in_one_sentence():
     model = tw.CARTClassifier().fit(X, ["x", "x", "y", "y"])
     with pytest.raises(ParameterError, match="SQL cannot hold the character NUL"):
         tw.export(model, format="sql")
+    for format, title in {"c": "C", "onnx": "ONNX", "sql": "SQL", "excel": "Excel"}.items():
+        category = tw.CARTClassifier().fit({"x": ["a\0b", "a\0c"] * 2}, ["x", "y"] * 2)
+        label = tw.CARTClassifier().fit({"x": [1.0, 2.0]}, ["a\0b", "a\0c"])
+        for model in (category, label):
+            with pytest.raises(ParameterError, match=f"{title} cannot hold the character NUL"):
+                tw.export(model, format=format)
     unnamed = tw.CARTClassifier().fit({"": [1.0, 2.0, 3.0, 4.0]}, ["x", "x", "y", "y"])
     with pytest.raises(ParameterError, match="SQL has no column of an empty name"):
         tw.export(unnamed, format="sql")
