@@ -111,8 +111,9 @@ def test_known_against_gap_is_among_the_tests(column):
 )
 def test_a_tree_of_another_kind_is_said_to_be_outside_of_the_bound(model, reason):
     rng = np.random.default_rng(0)
-    X = np.repeat(rng.random((80, 1)), 2, axis=1) + 0.1 * rng.random((80, 2))
-    y = X.sum(axis=1) > 1
+    X = rng.random((80, 3))
+    X[:, 2] = X[:, 0] + 0.1 * rng.random(80)
+    y = X[:, 0] + X[:, 1] > 1
     X[::9, 0] = X[1::9, 1] = np.nan
     gap = tw.optimality_gap(model.fit(X, y), X, y, max_depth=model.get_depth(), time_limit=0.1)
     assert reason in gap.outside

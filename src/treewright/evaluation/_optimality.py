@@ -287,8 +287,8 @@ def optimality_gap(
         scale = unit if training.target.is_classification else float(np.square(training.y).max())
         if error < lower_bound - 1e-9 * scale:
             raise TreewrightError(
-                f"The search claims that no tree of depth {depth} is below {lower_bound!r}, but the "
-                f"given one has {error!r}; please report this with the data."
+                f"No tree of depth {depth} should be below {lower_bound!r}, but the given one has "
+                f"{error!r}; please report this with the data."
             )
         best, best_error, lower_bound = given, error, min(lower_bound, error)
     return OptimalityGap(
