@@ -175,7 +175,7 @@ def _times(time: Any, n: int) -> NDArray[np.generic]:
         except (TypeError, ValueError):
             raise DataError(
                 f"time must hold numbers, dates, ISO dates as text or ordered categories, but has "
-                f"{text!r}, which is none of them; convert it, or pass numbers in the order of time."
+                f"{text!r}, which is none of them; pass numbers in the order of time."
             ) from None
         moments.append(moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC))
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
