@@ -24,6 +24,7 @@ from treewright.learners._optimal.candidates import Wanted
 from treewright.learners._optimal.find import find_tree
 from treewright.tree.growing.grow import grow
 from treewright.tree.growing.recipe import ClassCosts, Recipe
+from treewright.tree.of_model import tree_of
 from treewright.tree.predict import decision_path, node_values
 from treewright.tree.show.tables import as_frame, html_table, text_table
 from treewright.tree.split import SplitKind
@@ -252,7 +253,9 @@ def optimality_gap(
     (2.0, 0.0)
     """
     costs_of = getattr(tree, "cost_matrix_", None)
-    given = _tree_of(tree)
+    given = tree_of(tree)
+    if given.schema.target is None:
+        raise ParameterError("tree must have a target, got one without; grow it by an estimator.")
     training = _training(given, X, y, sample_weight, costs_of, threads(n_jobs))
     depth = given.depth if max_depth is None else _checked_depth(max_depth)
     depth = min(depth, DEEPEST)
@@ -339,16 +342,6 @@ def _why_outside(tree: Tree, training: Training, max_depth: int) -> str:
                 else "rows with gaps end at a node or go down several branches"
             )
     return ""
-
-
-def _tree_of(model: Any) -> Tree:
-    tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
-    if not isinstance(tree, Tree) or tree.schema.target is None:
-        raise ParameterError(
-            "tree must be a fitted estimator with one tree, or its tree_, got "
-            f"{type(model).__name__}; of a forest take a member of estimators_."
-        )
-    return tree
 
 
 def _checked_depth(max_depth: Any) -> int:

@@ -171,7 +171,7 @@ def _times(time: Any, n: int) -> NDArray[np.generic]:
     moments = []
     for text in feature.categories:
         try:
-            moment = datetime.datetime.fromisoformat(text)  # type: ignore[arg-type]
+            moment = datetime.datetime.fromisoformat(text)
         except (TypeError, ValueError):
             raise DataError(
                 f"time must hold numbers, dates, ISO dates as text or ordered categories, but has "
@@ -179,7 +179,8 @@ def _times(time: Any, n: int) -> NDArray[np.generic]:
             ) from None
         moments.append(moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC))
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    return np.array([(m - epoch).total_seconds() for m in moments])[table.columns[0]]
+    seconds = np.array([(moment - epoch).total_seconds() for moment in moments])
+    return seconds[np.asarray(table.columns[0], np.intp)]
 
 
 def _column(values: Any, n: int, name: str, **wishes: Any) -> Table:
@@ -192,7 +193,7 @@ def _column(values: Any, n: int, name: str, **wishes: Any) -> Table:
             f"{name} must have one value for each of the {n} rows, got {table.n_rows} values."
         )
     column = table.columns[0]
-    is_gap = np.isnan(column) if column.dtype.kind == "f" else column < 0  # type: ignore[operator]
+    is_gap = np.isnan(column) if column.dtype.kind == "f" else column < 0
     if is_gap.any():
         raise DataError(
             f"{name} must have no gaps, but {np.count_nonzero(is_gap)} of {n} values are missing; "
