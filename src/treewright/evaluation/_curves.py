@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -155,8 +157,8 @@ def learning_curve(
     X : array or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     sizes : sequence of float or int, default=(0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-        Shares of the training rows, or counts of them. Smaller parts lie within larger ones and
-        have the classes in the same shares.
+        Shares of the training rows (floats up to 1.0) or counts of them (integers). Smaller parts
+        lie within larger ones and have the classes in the same shares.
     measure : str, default=None
         Any figure of an :class:`Evaluation`; "error" or "rmse" by default.
     costs : array-like or dict of dicts, default=None
@@ -320,14 +322,22 @@ def _by_fold(run: FoldRun, measure: str, costs: Floats | None = None) -> dict[st
     return {"training": np.array(training), "validation": np.array(validation)}
 
 
-def _counts(sizes: Sequence[float], most: int) -> list[int]:
-    counts = [round(s * most) if isinstance(s, float) and s <= 1 else int(s) for s in sizes]
-    if not counts or min(counts) < 1 or max(counts) > most:
+def _counts(sizes: Any, most: int) -> list[int]:
+    """Counts of rows; 1 is a row and 1.0 all of them, as 2 is two rows and 2.0 no share."""
+    found = list(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else []
+    is_sound = [
+        1 <= size <= most
+        if isinstance(size, Integral)
+        else isinstance(size, Real) and 0 < size <= 1 and round(size * most) >= 1
+        for size in found
+    ]
+    if not found or not all(is_sound):
         raise ParameterError(
-            f"sizes must be shares up to 1.0, or counts from 1 to the {most} training rows of a "
-            f"fold, got {list(sizes)}."
+            "sizes must be shares above 0 and up to 1.0 that come to a row or more, or integers "
+            f"from 1 to the {most} training rows of a fold, got {reprlib.repr(sizes)}; pass a list."
         )
-    return sorted(set(counts))
+    counts = [size if isinstance(size, Integral) else round(size * most) for size in found]
+    return sorted(set(map(int, counts)))
 
 
 def _in_shares(

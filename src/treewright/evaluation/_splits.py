@@ -15,7 +15,7 @@ from treewright.data.encode import encode
 from treewright.data.table import Table
 from treewright.errors import DataError, ParameterError, TreewrightWarning
 from treewright.evaluation._data import Rows
-from treewright.evaluation._folds import Split
+from treewright.evaluation._folds import Split, check_classes
 
 __all__ = ["Method", "check_method_name", "check_options", "make_splits"]
 
@@ -81,7 +81,10 @@ def make_splits(
     elif method in ("k-fold", "repeated"):
         makers = [_k_fold(labels, together, int(folds), seed) for seed in seeds]
     else:
-        return [_bootstrap(n, labels, together, seed, r) for r, seed in enumerate(seeds)]
+        samples = [_bootstrap(n, labels, together, seed, r) for r, seed in enumerate(seeds)]
+        if together is None and not stratify:
+            check_classes(rows, samples, "use stratify=True, or pass more rows of the others")
+        return samples
     return [
         Split(train, test, repeat)
         for repeat, maker in enumerate(makers)
@@ -210,24 +213,41 @@ def _pairs(maker: Any, n: int, labels: Any, groups: Any) -> Iterable[tuple[Any, 
             warnings.simplefilter("ignore", UserWarning)
             return list(maker.split(np.empty((n, 0)), y, groups))
     except ValueError as error:
-        raise DataError(_refusal(maker, labels, groups, error)) from error
+        raise DataError(_refusal(maker, n, labels, groups, error)) from error
 
 
-def _refusal(maker: Any, labels: Any, groups: Any, error: ValueError) -> str:
+def _refusal(maker: Any, n: int, labels: Any, groups: Any, error: ValueError) -> str:
     """What scikit-learn's splitters refuse, in our words."""
+    is_holdout = hasattr(maker, "test_size")
     if groups is not None:
         n_groups = len(np.unique(groups))
-        wanted = getattr(maker, "n_splits", 2)
-        return (
-            f"folds must not be more than the groups, got {wanted} folds of {n_groups} groups; "
-            "use fewer folds."
-        )
+        if is_holdout:
+            return (
+                f"A holdout must leave groups on either side, but there are {n_groups} and "
+                f"test_size={maker.test_size:.3g}; pass another test_size or more groups."
+            )
+        if maker.n_splits > n_groups:
+            return (
+                f"folds must not be more than the groups, got {maker.n_splits} folds of "
+                f"{n_groups} groups; use fewer folds."
+            )
     if labels is not None:
-        counts = np.bincount(labels)
+        counts = ", ".join(map(str, np.bincount(labels).tolist()[:8]))
+        if is_holdout:
+            return (
+                "A stratified holdout must have 2 rows or more of every class and a row for every "
+                f"class on either side, but the classes have {counts} rows and "
+                f"test_size={maker.test_size:.3g}; pass stratify=False or another test_size."
+            )
         return (
             f"Stratified folds need a row of some class for every fold, but the classes have "
-            f"{', '.join(map(str, counts.tolist()[:8]))} rows and there are to be "
-            f"{getattr(maker, 'n_splits', 2)} folds; use fewer folds or stratify=False."
+            f"{counts} rows and there are to be {maker.n_splits} folds; use fewer folds or "
+            "stratify=False."
+        )
+    if is_holdout:
+        return (
+            f"A holdout must have rows on either side, got {n} rows and "
+            f"test_size={maker.test_size:.3g}; pass another test_size or more rows."
         )
     return f"The rows cannot be split: {error}"
 
