@@ -47,7 +47,7 @@ def test_partial_dependence_of_a_column_of_gaps_is_that_of_a_gap(feature):
     X = pd.DataFrame(
         {"x": np.arange(20.0), "number": np.nan, "category": pd.Categorical([None] * 20)}
     )
-    model = CARTClassifier(max_depth=2).fit(X, X["x"] > 8)
+    model = tw.CARTClassifier(max_depth=2).fit(X, X["x"] > 8)
     found = explain.partial_dependence(model, X, feature)
     assert (None,) in found.grid
     assert "None" in str(found) or len(feature) == 2

@@ -20,7 +20,7 @@ from treewright.evaluation._data import Rows, is_class_model, read_rows
 from treewright.evaluation._figures import FIGURES, figure_values
 from treewright.evaluation._folds import FoldRun, Progress, Split, pooled, run_folds
 from treewright.evaluation._predictions import Predictions
-from treewright.evaluation._splits import make_splits
+from treewright.evaluation._splits import make_splits, read_groups
 from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 
 __all__ = ["ErrorCurve", "complexity_curve", "learning_curve"]
@@ -253,8 +253,10 @@ def complexity_curve(
     random = check_random_state(random_state)
     if test is not None:
         rows, learn, held_out = _joined(X, y, test, is_classes)
+        groups = read_groups(groups, len(learn))
     else:
         rows = read_rows(X, y, is_classes)
+        groups = read_groups(groups, len(rows))
         learn, held_out = _held_out(rows, test_size, groups, random)
     measure = _measure(measure, rows)
     part = Rows(
@@ -264,7 +266,7 @@ def complexity_curve(
         part,
         folds=folds,
         repeats=repeats,
-        groups=None if groups is None else np.asarray(groups)[learn],
+        groups=None if groups is None else groups[learn],
         random_state=random,
     )
     splits = [Split(learn[s.train], learn[s.test], s.repeat) for s in inner]

@@ -17,7 +17,7 @@ from treewright.errors import DataError, ParameterError, TreewrightWarning
 from treewright.evaluation._data import Rows
 from treewright.evaluation._folds import Split, check_classes
 
-__all__ = ["Method", "check_method_name", "check_options", "make_splits"]
+__all__ = ["Method", "check_method_name", "check_options", "make_splits", "read_groups"]
 
 Method = Literal["holdout", "k-fold", "repeated", "loo", "bootstrap", ".632", ".632+", "oob"]
 
@@ -71,7 +71,7 @@ def make_splits(
     if stratify is None:
         stratify = method != "bootstrap"
     labels = rows.codes if stratify else None
-    together = None if groups is None else _labels(groups, n)
+    together = read_groups(groups, n)
     random = check_random_state(random_state)
     if method == "loo":
         return _leave_one_out(n, together)
@@ -157,8 +157,10 @@ def _check_numbers(folds: int, repeats: int, test_size: float, n: int, method: s
         raise ParameterError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
 
 
-def _labels(groups: Any, n: int) -> NDArray[np.int32]:
-    """The group of each row, as a number."""
+def read_groups(groups: Any, n: int) -> NDArray[np.int32] | None:
+    """The group of each row, as a number; None where there are none."""
+    if groups is None:
+        return None
     codes = _column(groups, n, "groups", categorical_features=["groups"]).columns[0]
     return np.asarray(codes, np.int32)
 
@@ -339,8 +341,7 @@ def _given(folds: Any, rows: Rows, groups: Any) -> list[Split]:
     """The splits of a splitter, or pairs that the user made."""
     n = len(rows)
     if hasattr(folds, "split") and not isinstance(folds, str):
-        together = None if groups is None else _labels(groups, n)
-        pairs = folds.split(np.empty((n, 0)), rows.truth, together)
+        pairs = folds.split(np.empty((n, 0)), rows.truth, read_groups(groups, n))
     else:
         pairs = folds
     try:
