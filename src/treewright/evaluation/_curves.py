@@ -327,19 +327,19 @@ def _by_fold(run: FoldRun, measure: str, costs: Floats | None = None) -> dict[st
 def _counts(sizes: Any, most: int) -> list[int]:
     """Counts of rows; 1 is a row and 1.0 all of them, as 2 is two rows and 2.0 no share."""
     found = list(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else []
-    is_sound = [
-        1 <= size <= most
-        if isinstance(size, Integral)
-        else isinstance(size, Real) and 0 < size <= 1 and round(size * most) >= 1
-        for size in found
-    ]
-    if not found or not all(is_sound):
+    counts = []
+    for size in found:
+        if isinstance(size, Integral):
+            counts.append(int(size))
+        else:
+            is_share = isinstance(size, Real) and 0 < size <= 1
+            counts.append(round(float(size) * most) if is_share else 0)
+    if not counts or min(counts) < 1 or max(counts) > most:
         raise ParameterError(
             "sizes must be shares above 0 and up to 1.0 that come to a row or more, or integers "
             f"from 1 to the {most} training rows of a fold, got {reprlib.repr(sizes)}; pass a list."
         )
-    counts = [size if isinstance(size, Integral) else round(size * most) for size in found]
-    return sorted(set(map(int, counts)))
+    return sorted(set(counts))
 
 
 def _in_shares(
