@@ -20,6 +20,7 @@ from treewright import (
     decision_boundary,
     evaluate,
     generalization_error,
+    learning_curve,
 )
 from treewright.errors import DataError, ParameterError
 
@@ -151,3 +152,31 @@ def test_rope_is_for_the_bayesian_test():
 @pytest.mark.parametrize("model", [StackingClassifier, VotingRegressor])
 def test_what_must_be_given_has_no_default_in_the_docs(model):
     assert "estimators : list of (str, estimator)\n" in model.__doc__
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "sentence"),
+    [
+        ([0] * 19 + [1], {"method": "holdout"}, "2 rows or more of every class .* have 19, 1 rows"),
+        ([0, 1] * 10, {"method": "holdout", "test_size": 0.01}, "a row for every class on either"),
+        ([0, 1] * 10, {"method": "holdout", "groups": [0] * 20}, "groups on either side, .* are 1"),
+        ([0] * 19 + [1], {"method": "bootstrap"}, "are all 0; use stratify=True"),
+        ([0] * 19 + [1], {"method": "k-fold"}, "are all 0; pass more rows of the other classes"),
+        ([0, 1] * 10, {"groups": [1, "a"] * 10}, "'groups' must hold values of one type"),
+    ],
+)
+def test_a_refused_split_gives_its_true_reason(labels, options, sentence):
+    with pytest.raises(DataError, match=sentence):
+        cross_validate(TREE, np.arange(20.0)[:, None], labels, random_state=0, **options)
+
+
+@pytest.mark.parametrize("sizes", [["a"], [2.0], [0.0], [0], [121], [0.5, "a"], "abc", 5, []])
+def test_sizes_of_a_learning_curve_are_shares_or_counts(sizes):
+    with pytest.raises(ParameterError, match="sizes must be shares above 0 and up to 1"):
+        learning_curve(TREE, X, Y, sizes, random_state=0)
+
+
+def test_two_rows_and_all_rows_are_told_apart():
+    number = CARTRegressor(max_depth=1)
+    curve = learning_curve(number, X, NUMBERS, [1.0, 2, np.float32(0.5)], random_state=0)
+    assert curve.values == (2, 60, 120)

@@ -137,6 +137,61 @@ def test_folds_by_time_train_on_the_past():
     assert time[last.train].max() < time[last.test].min()
 
 
+@pytest.mark.parametrize("method", ["k-fold", "holdout"])
+@pytest.mark.parametrize("n_times", [2, 5, 6, 17, 100])
+def test_rows_of_one_time_are_on_one_side_of_a_cut(method, n_times):
+    folds = min(4, n_times - 1) if method == "k-fold" else 1
+    if method == "k-fold" and folds < 2:
+        return
+    random = np.random.default_rng(n_times)
+    # a crowd at one time would swallow several cuts
+    time = np.where(random.random(200) < 0.6, 1, random.integers(0, n_times, 200))
+    time[:n_times] = range(n_times)
+    rows = read_rows(np.arange(200.0)[:, None], np.arange(200.0), classification=False)
+    splits = make_splits(rows, method, folds=folds, time=time)
+    assert len(splits) == folds
+    for split, later in zip(splits, [*splits[1:], None], strict=True):
+        assert time[split.train].max() < time[split.test].min()
+        together = np.sort(np.concatenate([split.train, split.test]))
+        assert (together == (np.arange(200) if later is None else later.train)).all()
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        ["2024-12-01", "2024-02-01", "2024-11-30", "2024-01-31"],
+        ["2024-01-01T12:00Z", "2024-01-01 09:00+01:00", "2024-01-01T11:00", "2024-01-01"],
+        pd.to_datetime(["2024-12-01", "2024-02-01", "2024-11-30", "2024-01-31"], format="ISO8601"),
+        pd.Categorical(["late", "early", "noon", "dawn"], ["dawn", "early", "noon", "late"], True),
+        [10, 2.0, 9, 1],
+    ],
+)
+def test_times_are_read_as_times(time):
+    rows = read_rows(np.arange(4.0)[:, None], np.arange(4.0), classification=False)
+    splits = make_splits(rows, folds=3, time=time)
+    assert [split.test.tolist() for split in splits] == [[1], [2], [0]]
+
+
+@pytest.mark.parametrize(
+    ("time", "sentence"),
+    [
+        (["10", "2", "9", "1"], "time must hold numbers, dates, .* but has '1', which is none"),
+        (pd.Categorical(["Dec", "Jan", "Nov", "Feb"]), "but has 'Dec', which is none of them"),
+        ([True, False, True, False], "but has False, which is none of them"),
+        (pd.Categorical([3, 1, 2, 4]), "but has 1, which is none of them"),
+        (np.zeros(4), "3 or more different values for 2 parts held out, got 1 .*leave time out"),
+        ([0, 0, 1, 1], 'got 2 in 4 rows; use method="holdout"'),
+        ([1, "a", 2, 3], "'time' must hold values of one type"),
+        ([1, 2, 3], "time must have one value for each of the 4 rows, got 3"),
+        (5, "'time' must be a list or array"),
+    ],
+)
+def test_times_without_an_order_are_refused(time, sentence):
+    rows = read_rows(np.arange(4.0)[:, None], np.arange(4.0), classification=False)
+    with pytest.raises((DataError, ParameterError), match=sentence):
+        make_splits(rows, folds=2, time=time)
+
+
 def test_leaving_one_out_is_as_many_folds_as_rows():
     X, y = IRIS.data.slice(40, 30), IRIS.target[40:70]
     one = cross_validate(CARTClassifier(), X, y, "loo")

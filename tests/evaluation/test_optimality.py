@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treewright as tw
-from treewright.errors import ParameterError
+from treewright.errors import ParameterError, TreewrightError
+from treewright.evaluation import _optimality
 
 
 @pytest.fixture
@@ -75,6 +77,77 @@ def test_a_search_that_ran_out_of_time_says_what_is_proven(titanic):
     assert gap.lower_bound < gap.best_error
     assert gap.lower_bound == pytest.approx(round(gap.lower_bound))
     assert "and none makes less than" in gap.words()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([1.0, 2.0, 3.0, np.nan, np.nan, np.nan] * 4),
+        np.array([1.0, 1.0, 1.0, np.nan, np.nan, np.nan] * 4),
+        pd.Categorical(["a", "b", "c", None, None, None] * 4),
+        pd.Categorical(["a", "a", "a", None, None, None] * 4),
+        pd.Categorical(["a", "b", "c", None, None, None] * 4, ordered=True),
+    ],
+)
+def test_known_against_gap_is_among_the_tests(column):
+    X, y = pd.DataFrame({"x": column}), [0, 0, 0, 1, 1, 1] * 4
+    gap = tw.optimality_gap(tw.CARTClassifier(max_depth=1).fit(X, y), X, y)
+    assert (gap.error, gap.best_error, gap.lower_bound) == (0.0, 0.0, 0.0)
+    assert tw.OptimalTreeClassifier(max_depth=1).fit(X, y).score(X, y) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (tw.CARTClassifier(missing="surrogate"), "surrogates decide where rows with gaps go"),
+        (tw.C45Classifier(), "rows with gaps end at a node or go down several branches"),
+        (
+            tw.ID3Classifier(missing="majority", discretize="equal_frequency"),
+            "more than two branches",
+        ),
+        (tw.ObliqueTreeClassifier(random_state=0), "its tests are of several columns"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_tree_of_another_kind_is_said_to_be_outside_of_the_bound(model, reason):
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 3))
+    X[:, 2] = X[:, 0] + 0.1 * rng.random(80)
+    y = X[:, 0] + X[:, 1] > 1
+    X[::9, 0] = X[1::9, 1] = np.nan
+    gap = tw.optimality_gap(model.fit(X, y), X, y, max_depth=model.get_depth(), time_limit=0.1)
+    assert reason in gap.outside
+    assert not gap.is_optimal
+    assert f"It is none of the trees that are searched: {gap.outside}." in gap.words()
+
+
+def test_a_tree_of_more_levels_is_outside_of_the_bound(titanic):
+    X, y, hints = titanic
+    gap = tw.optimality_gap(tw.CARTClassifier(max_depth=3, **hints).fit(X, y), X, y, max_depth=1)
+    assert gap.error < gap.best_error
+    assert not gap.is_optimal
+    assert "it has more than 1 levels" in gap.words()
+
+
+def test_a_better_tree_than_the_search_found_in_its_time_is_the_best(titanic):
+    X, y, hints = titanic
+    model = tw.OptimalTreeClassifier(max_depth=4, leaf_penalty=0.0, **hints).fit(X, y)
+    gap = tw.optimality_gap(model, X, y, time_limit=1e-6)
+    assert gap.best_error == gap.error
+    assert gap.lower_bound < gap.best_error
+
+
+def test_a_bound_that_the_given_tree_is_below_is_never_handed_out(titanic, monkeypatch):
+    X, y, hints = titanic
+    model = tw.CARTClassifier(max_depth=1, **hints).fit(X, y)
+    right = _optimality._error
+    monkeypatch.setattr(
+        _optimality,
+        "_error",
+        lambda tree, training: right(tree, training) - 9.0 * (tree is model.tree_),
+    )
+    with pytest.raises(TreewrightError, match="please report this with the data"):
+        tw.optimality_gap(model, X, y)
 
 
 def test_costs_and_weights_count(titanic):

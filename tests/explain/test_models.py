@@ -42,6 +42,18 @@ def test_partial_dependence_is_scikit_learns_on_numbers():
     assert_allclose(ours.average[:, 0], theirs["average"][0])
 
 
+@pytest.mark.parametrize("feature", ["number", "category", ["x", "category"], ["number", "x"]])
+def test_partial_dependence_of_a_column_of_gaps_is_that_of_a_gap(feature):
+    X = pd.DataFrame(
+        {"x": np.arange(20.0), "number": np.nan, "category": pd.Categorical([None] * 20)}
+    )
+    model = tw.CARTClassifier(max_depth=2).fit(X, X["x"] > 8)
+    found = explain.partial_dependence(model, X, feature)
+    assert (None,) in found.grid
+    assert "None" in str(found) or len(feature) == 2
+    found.plot()
+
+
 def test_partial_dependence_on_mixed_columns(titanic, forest):
     X, _ = titanic
     found = explain.partial_dependence(forest, X, "Sex", max_rows=None)

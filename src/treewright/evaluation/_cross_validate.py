@@ -84,7 +84,8 @@ def cross_validate(
     groups : array-like of shape (n_samples,), default=None
         Rows of one group stay together.
     time : array-like of shape (n_samples,) or True, default=None
-        Train on what was before the rows held out; True where rows are in that order.
+        Train on what was before the rows held out: numbers, dates, ISO dates as text, or ordered
+        categories; rows of one time stay together. True where rows are in that order.
     costs, positive, confidence, interval
         As in :func:`treewright.evaluate`.
     random_state : int, RandomState or None, default=None

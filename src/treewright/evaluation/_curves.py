@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import reprlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from treewright.evaluation._data import Rows, is_class_model, read_rows
 from treewright.evaluation._figures import FIGURES, figure_values
 from treewright.evaluation._folds import FoldRun, Progress, Split, pooled, run_folds
 from treewright.evaluation._predictions import Predictions
-from treewright.evaluation._splits import make_splits
+from treewright.evaluation._splits import make_splits, read_groups
 from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 
 __all__ = ["ErrorCurve", "complexity_curve", "learning_curve"]
@@ -155,8 +157,8 @@ def learning_curve(
     X : array or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     sizes : sequence of float or int, default=(0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-        Shares of the training rows, or counts of them. Smaller parts lie within larger ones and
-        have the classes in the same shares.
+        Shares of the training rows (floats up to 1.0) or counts of them (integers). Smaller parts
+        lie within larger ones and have the classes in the same shares.
     measure : str, default=None
         Any figure of an :class:`Evaluation`; "error" or "rmse" by default.
     costs : array-like or dict of dicts, default=None
@@ -251,8 +253,10 @@ def complexity_curve(
     random = check_random_state(random_state)
     if test is not None:
         rows, learn, held_out = _joined(X, y, test, is_classes)
+        groups = read_groups(groups, len(learn))
     else:
         rows = read_rows(X, y, is_classes)
+        groups = read_groups(groups, len(rows))
         learn, held_out = _held_out(rows, test_size, groups, random)
     measure = _measure(measure, rows)
     part = Rows(
@@ -262,7 +266,7 @@ def complexity_curve(
         part,
         folds=folds,
         repeats=repeats,
-        groups=None if groups is None else np.asarray(groups)[learn],
+        groups=None if groups is None else groups[learn],
         random_state=random,
     )
     splits = [Split(learn[s.train], learn[s.test], s.repeat) for s in inner]
@@ -320,12 +324,20 @@ def _by_fold(run: FoldRun, measure: str, costs: Floats | None = None) -> dict[st
     return {"training": np.array(training), "validation": np.array(validation)}
 
 
-def _counts(sizes: Sequence[float], most: int) -> list[int]:
-    counts = [round(s * most) if isinstance(s, float) and s <= 1 else int(s) for s in sizes]
+def _counts(sizes: Any, most: int) -> list[int]:
+    """Counts of rows; 1 is a row and 1.0 all of them, as 2 is two rows and 2.0 no share."""
+    found = list(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else []
+    counts = []
+    for size in found:
+        if isinstance(size, Integral):
+            counts.append(int(size))
+        else:
+            is_share = isinstance(size, Real) and 0 < size <= 1
+            counts.append(round(float(size) * most) if is_share else 0)
     if not counts or min(counts) < 1 or max(counts) > most:
         raise ParameterError(
-            f"sizes must be shares up to 1.0, or counts from 1 to the {most} training rows of a "
-            f"fold, got {list(sizes)}."
+            "sizes must be shares above 0 and up to 1.0 that come to a row or more, or integers "
+            f"from 1 to the {most} training rows of a fold, got {reprlib.repr(sizes)}; pass a list."
         )
     return sorted(set(counts))
 

@@ -249,7 +249,11 @@ def places_in(labels: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     return np.fromiter((place[label] for label in labels.tolist()), np.int32, len(labels))
 
 
-def check_classes(rows: Rows, splits: Sequence[Split]) -> None:
+def check_classes(
+    rows: Rows,
+    splits: Sequence[Split],
+    way_out: str = "pass more rows of the other classes, or other folds",
+) -> None:
     """Refuse splits whose training rows are all of one class, and such without rows."""
     if rows.classes is not None and len(rows.classes) == 1:
         raise DataError(
@@ -267,8 +271,7 @@ def check_classes(rows: Rows, splits: Sequence[Split]) -> None:
             label = rows.classes.tolist()[rows.codes[split.train[0]]]
             raise DataError(
                 f"Every fold must train on two classes or more, but the {len(split.train)} "
-                f"training rows of fold {k + 1} are all {label!r}; use stratified folds, fewer "
-                "folds, or more rows of the other classes."
+                f"training rows of fold {k + 1} are all {label!r}; {way_out}."
             )
 
 

@@ -1,7 +1,9 @@
 """How far a tree is from the best one of its depth.
 
-The best tree is searched among all trees with two branches to a node, over candidate tests that
-include those of the given tree; see :mod:`treewright.learners.optimal`.
+The best tree is searched among all trees with two branches to a node and tests of one column,
+candidate tests that include those of the given tree; see :mod:`treewright.learners.optimal`. So a
+given tree of this kind is one of those that are searched, and never better than the best of them;
+what makes a tree one of another kind is said in the result.
 """
 
 from __future__ import annotations
@@ -15,14 +17,15 @@ from numpy.typing import NDArray
 from treewright.data.encode import encode
 from treewright.data.target import class_codes, numeric_target
 from treewright.data.weights import check_lengths, read_weights
-from treewright.errors import ParameterError
+from treewright.errors import ParameterError, TreewrightError
 from treewright.estimator.costs import expected_cost_labels
 from treewright.estimator.training import Training, threads
 from treewright.learners._optimal.candidates import Wanted
 from treewright.learners._optimal.find import find_tree
 from treewright.tree.growing.grow import grow
 from treewright.tree.growing.recipe import ClassCosts, Recipe
-from treewright.tree.predict import node_values
+from treewright.tree.of_model import tree_of
+from treewright.tree.predict import decision_path, node_values
 from treewright.tree.show.tables import as_frame, html_table, text_table
 from treewright.tree.split import SplitKind
 from treewright.tree.tree import Tree
@@ -53,6 +56,9 @@ class OptimalityGap:
         Weight of all rows, of which errors are a part.
     time_limit
         Seconds that the search had; None for as many as it took.
+    outside
+        Why the tree is none of those that are searched, so that the bound does not hold for it;
+        empty if it is one of them.
 
     Examples
     --------
@@ -79,6 +85,7 @@ class OptimalityGap:
     n_tests: int
     total: float
     time_limit: float | None = None
+    outside: str = ""
 
     @property
     def gap(self) -> float:
@@ -92,8 +99,8 @@ class OptimalityGap:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the given tree is proven to be as good as the best."""
-        return self.error <= self.lower_bound + 1e-9 * abs(self.error)
+        """Whether the given tree is one of those searched, and proven to be the best of them."""
+        return not self.outside and self.error <= self.lower_bound + 1e-9 * abs(self.error)
 
     @property
     def _counts(self) -> bool:
@@ -111,21 +118,22 @@ class OptimalityGap:
         return f"{amount} {'error' if amount == '1' else 'errors'}"
 
     def words(self) -> str:
-        """The result in two sentences."""
+        """The result in two sentences, three for a tree that is none of those searched."""
         has = "makes" if self._counts else "has"
         on = f" on {self._amount(self.total)} rows" if self._counts else ""
         first = (
-            f"This tree of depth {self.tree.depth} with {self.tree.n_leaves} leaves {has} "
+            f"This tree of depth {self.tree.depth} with {_leaves(self.tree)} {has} "
             f"{self._what(self._amount(self.error))}{on}."
         )
         scope = f"tree of depth {self.max_depth} over {self.n_tests} tests"
         if self.is_optimal:
             return f"{first} It is optimal: no {scope} {has} less."
+        if self.outside:
+            first += f" It is none of the trees that are searched: {self.outside}."
         best = self._what(self._amount(self.best_error))
         less = f"{self._amount(self.gap)} less" if self.gap else "no less"
         if self.is_proven:
-            leaves = self.best_tree.n_leaves
-            return f"{first} The best {scope} {has} {best} with {leaves} leaves, {less}."
+            return f"{first} The best {scope} {has} {best} with {_leaves(self.best_tree)}, {less}."
         return (
             f"{first} The best {scope} that was found in {self.time_limit:g} s {has} {best}, "
             f"{less}, and none {has} less than {self._amount(self.lower_bound)}."
@@ -224,8 +232,15 @@ def optimality_gap(
 
     Notes
     -----
-    Only trees with two branches to a node and tests of single features are searched. A tree with
-    linear tests or more branches may be better than the best of them.
+    The bound holds for all trees of at most ``max_depth`` levels, two branches to a node and these
+    tests: cuts of a continuous or ordinal column, sets of categories of a nominal one, both with
+    the gaps on either side, and known against gap. Cuts and sets are those of
+    :class:`OptimalTreeClassifier` with this ``max_cuts``, and all that the given tree makes.
+
+    The tree itself may be of another kind and then be better than the best of them: with more
+    levels than ``max_depth``, linear tests, more branches to a node, or rows with gaps that end at
+    a node, go down several branches, or are sent by surrogates. ``outside`` and ``words()`` say
+    so, and ``is_optimal`` is False.
 
     Examples
     --------
@@ -238,12 +253,15 @@ def optimality_gap(
     (2.0, 0.0)
     """
     costs_of = getattr(tree, "cost_matrix_", None)
-    given = _tree_of(tree)
+    given = tree_of(tree)
+    if given.schema.target is None:
+        raise ParameterError("tree must have a target, got one without; grow it by an estimator.")
     training = _training(given, X, y, sample_weight, costs_of, threads(n_jobs))
     depth = given.depth if max_depth is None else _checked_depth(max_depth)
+    depth = min(depth, DEEPEST)
     chooser, proof = find_tree(
         training,
-        max_depth=min(depth, DEEPEST),
+        max_depth=depth,
         max_cuts=max_cuts,
         time_limit=time_limit,
         n_threads=threads(n_jobs),
@@ -260,31 +278,70 @@ def optimality_gap(
         sample_weight=training.sample_weight,
         costs=training.costs,
     )
-    best_error = _error(best, training)
+    error, best_error = _error(given, training), _error(best, training)
     unit = training.total_weight if training.target.is_classification else 1.0
     if training.costs is not None:
         unit = float((_weights(training) * training.costs.proba_factor[training.y]).sum())
+    lower_bound = best_error - proof.gap * unit
+    outside = _why_outside(given, training, depth)
+    if not outside and error < best_error:
+        # Sums of floats may differ in their last bits, and a search that ran out of time may
+        # not have come so far.
+        scale = unit if training.target.is_classification else float(np.square(training.y).max())
+        if error < lower_bound - 1e-9 * scale:
+            raise TreewrightError(
+                f"No tree of depth {depth} should be below {lower_bound!r}, but the given one has "
+                f"{error!r}; please report this with the data."
+            )
+        best, best_error, lower_bound = given, error, min(lower_bound, error)
     return OptimalityGap(
-        error=_error(given, training),
+        error=error,
         best_error=best_error,
-        lower_bound=best_error - proof.gap * unit,
+        lower_bound=lower_bound,
         tree=given,
         best_tree=best,
         max_depth=depth,
         n_tests=proof.n_tests,
         total=training.total_weight,
         time_limit=time_limit,
+        outside=outside,
     )
 
 
-def _tree_of(model: Any) -> Tree:
-    tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
-    if not isinstance(tree, Tree) or tree.schema.target is None:
-        raise ParameterError(
-            "tree must be a fitted estimator with one tree, or its tree_, got "
-            f"{type(model).__name__}; of a forest take a member of estimators_."
-        )
-    return tree
+def _leaves(tree: Tree) -> str:
+    return f"{tree.n_leaves} {'leaf' if tree.n_leaves == 1 else 'leaves'}"
+
+
+def _why_outside(tree: Tree, training: Training, max_depth: int) -> str:
+    """What keeps a tree from being one of those that are searched, on these rows."""
+    inner = ~tree.is_leaf
+    if tree.depth > max_depth:
+        return f"it has more than {max_depth} levels"
+    if np.any(tree.splits.kind[inner] == SplitKind.LINEAR):
+        return "its tests are of several columns"
+    if np.any(tree.n_children[inner] > 2):
+        return "a node has more than two branches"
+    has_surrogates = np.diff(tree.surrogate_offset) > 0
+    asked = np.flatnonzero(inner & (has_surrogates | (tree.default < 0)))
+    if not len(asked):
+        return ""
+    visits = decision_path(tree, training.table).tocsc()
+    for node in asked.tolist():
+        rows = visits.indices[visits.indptr[node] : visits.indptr[node + 1]]
+        values = training.table.columns[int(tree.splits.feature[node])][rows]
+        if values.dtype.kind == "f":
+            is_gap = np.isnan(values)
+        elif tree.splits.kind[node] == SplitKind.CODES:
+            is_gap = ~np.isin(values, tree.splits.node_codes(node))
+        else:
+            is_gap = values < 0
+        if is_gap.any():
+            return (
+                "surrogates decide where rows with gaps go"
+                if has_surrogates[node]
+                else "rows with gaps end at a node or go down several branches"
+            )
+    return ""
 
 
 def _checked_depth(max_depth: Any) -> int:
@@ -344,7 +401,10 @@ def _error(tree: Tree, training: Training) -> float:
 
 
 def _tests_of(tree: Tree) -> Wanted:
-    """The tests of a tree: its cuts, and every branch of categories against the others."""
+    """The tests of a tree: its cuts, and every branch of categories against the others.
+
+    A category that a node does not list goes with the gaps.
+    """
     cuts: dict[int, list[tuple[float, bool]]] = {}
     subsets: dict[int, list[frozenset[int]]] = {}
     splits = tree.splits
@@ -357,9 +417,10 @@ def _tests_of(tree: Tree) -> Wanted:
             )
         elif splits.kind[node] == SplitKind.CODES:
             codes, branches = splits.node_codes(node), splits.node_branches(node)
-            for branch in (
-                np.unique(branches)[:-1] if tree.n_children[node] == 2 else np.unique(branches)
-            ):
-                chosen = frozenset(int(code) for code in codes[branches == branch])
+            n_categories = len(tree.schema.features[feature].categories)
+            branch_of = np.full(n_categories, tree.default[node])
+            branch_of[codes] = branches
+            for branch in range(tree.n_children[node]):
+                chosen = frozenset(np.flatnonzero(branch_of == branch).tolist())
                 subsets.setdefault(feature, []).append(chosen)
     return Wanted(cuts, subsets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import warnings
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
@@ -10,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from treewright.data.frames import raw_column
-from treewright.errors import DataError, ParameterError
+from treewright.data.encode import encode
+from treewright.data.table import Table
+from treewright.errors import DataError, ParameterError, TreewrightWarning
 from treewright.evaluation._data import Rows
-from treewright.evaluation._folds import Split
+from treewright.evaluation._folds import Split, check_classes
 
-__all__ = ["Method", "check_method_name", "check_options", "make_splits"]
+__all__ = ["Method", "check_method_name", "check_options", "make_splits", "read_groups"]
 
 Method = Literal["holdout", "k-fold", "repeated", "loo", "bootstrap", ".632", ".632+", "oob"]
 
@@ -51,8 +53,8 @@ def make_splits(
     groups
         One label per row; rows with the same one stay together.
     time
-        When each row was: every fold is later than all rows that train. True where the rows
-        are in order already.
+        When each row was, in numbers, dates, ISO dates as text or ordered categories: every row
+        of a fold is later than all rows that train. True where the rows are in order already.
     random_state
         Of the shuffling.
     """
@@ -69,7 +71,7 @@ def make_splits(
     if stratify is None:
         stratify = method != "bootstrap"
     labels = rows.codes if stratify else None
-    together = None if groups is None else _labels(groups, n, "groups")
+    together = read_groups(groups, n)
     random = check_random_state(random_state)
     if method == "loo":
         return _leave_one_out(n, together)
@@ -79,7 +81,10 @@ def make_splits(
     elif method in ("k-fold", "repeated"):
         makers = [_k_fold(labels, together, int(folds), seed) for seed in seeds]
     else:
-        return [_bootstrap(n, labels, together, seed, r) for r, seed in enumerate(seeds)]
+        samples = [_bootstrap(n, labels, together, seed, r) for r, seed in enumerate(seeds)]
+        if together is None and not stratify:
+            check_classes(rows, samples, "use stratify=True, or pass more rows of the others")
+        return samples
     return [
         Split(train, test, repeat)
         for repeat, maker in enumerate(makers)
@@ -152,24 +157,54 @@ def _check_numbers(folds: int, repeats: int, test_size: float, n: int, method: s
         raise ParameterError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
 
 
-def _labels(values: Any, n: int, name: str) -> NDArray[Any]:
-    column = raw_column(values)
-    found = column.to_numpy(zero_copy_only=False) if hasattr(column, "to_pylist") else column
-    codes = getattr(found, "codes", None)  # of pandas' categories
-    found = np.asarray(found if codes is None else codes)
-    if found.shape != (n,):
+def read_groups(groups: Any, n: int) -> NDArray[np.int32] | None:
+    """The group of each row, as a number; None where there are none."""
+    if groups is None:
+        return None
+    codes = _column(groups, n, "groups", categorical_features=["groups"]).columns[0]
+    return np.asarray(codes, np.int32)
+
+
+def _times(time: Any, n: int) -> NDArray[np.generic]:
+    """When each row was, as a number."""
+    if time is True:
+        return np.arange(n)
+    table = _column(time, n, "time")
+    feature = table.schema.features[0]
+    if feature.kind != "nominal":
+        return table.columns[0]
+    moments = []
+    for text in feature.categories:
+        try:
+            moment = datetime.datetime.fromisoformat(text)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"time must hold numbers, dates, ISO dates as text or ordered categories, but has "
+                f"{text!r}, which is none of them; pass numbers in the order of time."
+            ) from None
+        moments.append(moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC))
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    seconds = np.array([(moment - epoch).total_seconds() for moment in moments])
+    return seconds[np.asarray(table.columns[0], np.intp)]
+
+
+def _column(values: Any, n: int, name: str, **wishes: Any) -> Table:
+    """One value for each row and no gaps, read as a feature is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TreewrightWarning)  # they are about features
+        table = encode({name: values}, owner=name, **wishes)
+    if table.n_rows != n:
         raise DataError(
-            f"{name} must have one value for each of the {n} rows, got shape {found.shape}."
+            f"{name} must have one value for each of the {n} rows, got {table.n_rows} values."
         )
-    is_gap = found != found if codes is None else found < 0  # NaN and NaT are not themselves
-    if found.dtype == object:
-        is_gap |= np.equal(found, np.array(None, object))
+    column = table.columns[0]
+    is_gap = np.isnan(column) if column.dtype.kind == "f" else column < 0
     if is_gap.any():
         raise DataError(
             f"{name} must have no gaps, but {np.count_nonzero(is_gap)} of {n} values are missing; "
             "drop those rows, or name what they are."
         )
-    return found
+    return table
 
 
 def _pairs(maker: Any, n: int, labels: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
@@ -180,24 +215,41 @@ def _pairs(maker: Any, n: int, labels: Any, groups: Any) -> Iterable[tuple[Any, 
             warnings.simplefilter("ignore", UserWarning)
             return list(maker.split(np.empty((n, 0)), y, groups))
     except ValueError as error:
-        raise DataError(_refusal(maker, labels, groups, error)) from error
+        raise DataError(_refusal(maker, n, labels, groups, error)) from error
 
 
-def _refusal(maker: Any, labels: Any, groups: Any, error: ValueError) -> str:
+def _refusal(maker: Any, n: int, labels: Any, groups: Any, error: ValueError) -> str:
     """What scikit-learn's splitters refuse, in our words."""
+    is_holdout = hasattr(maker, "test_size")
     if groups is not None:
         n_groups = len(np.unique(groups))
-        wanted = getattr(maker, "n_splits", 2)
-        return (
-            f"folds must not be more than the groups, got {wanted} folds of {n_groups} groups; "
-            "use fewer folds."
-        )
+        if is_holdout:
+            return (
+                f"A holdout must leave groups on either side, but there are {n_groups} and "
+                f"test_size={maker.test_size:.3g}; pass another test_size or more groups."
+            )
+        if maker.n_splits > n_groups:
+            return (
+                f"folds must not be more than the groups, got {maker.n_splits} folds of "
+                f"{n_groups} groups; use fewer folds."
+            )
     if labels is not None:
-        counts = np.bincount(labels)
+        counts = ", ".join(map(str, np.bincount(labels).tolist()[:8]))
+        if is_holdout:
+            return (
+                "A stratified holdout must have 2 rows or more of every class and a row for every "
+                f"class on either side, but the classes have {counts} rows and "
+                f"test_size={maker.test_size:.3g}; pass stratify=False or another test_size."
+            )
         return (
             f"Stratified folds need a row of some class for every fold, but the classes have "
-            f"{', '.join(map(str, counts.tolist()[:8]))} rows and there are to be "
-            f"{getattr(maker, 'n_splits', 2)} folds; use fewer folds or stratify=False."
+            f"{counts} rows and there are to be {maker.n_splits} folds; use fewer folds or "
+            "stratify=False."
+        )
+    if is_holdout:
+        return (
+            f"A holdout must have rows on either side, got {n} rows and "
+            f"test_size={maker.test_size:.3g}; pass another test_size or more rows."
         )
     return f"The rows cannot be split: {error}"
 
@@ -249,30 +301,39 @@ def _bootstrap(n: int, labels: Any, groups: Any, seed: int, repeat: int) -> Spli
 
 
 def _by_time(rows: Rows, time: Any, folds: int, method: str, test_size: float) -> list[Split]:
-    """Folds in the order of time, each trained on all that was before it."""
-    from sklearn.model_selection import TimeSeriesSplit
+    """Folds in the order of time, each trained on all that was before it.
 
+    Where rows share a time, cuts move to the nearest place where it changes.
+    """
     n = len(rows)
     if method not in ("k-fold", "holdout"):
         raise ParameterError(
             f'time goes with method "k-fold" or "holdout", got {method!r}; earlier rows cannot '
             "be told by later ones."
         )
-    if time is True:
-        order = np.arange(n)
-    else:
-        order = np.argsort(_labels(time, n, "time"), kind="stable")
-    if method == "holdout":
-        cut = n - max(1, round(n * test_size))
-        return [Split(np.sort(order[:cut]), np.sort(order[cut:]))]
-    if folds + 1 > n:
+    when = _times(time, n)
+    order = np.argsort(when, kind="stable")
+    changes = np.flatnonzero(np.diff(when[order])) + 1
+    n_cuts = 1 if method == "holdout" else folds
+    if len(changes) < n_cuts:
+        ways_out = {0: "leave time out", 1: 'use method="holdout"'}
         raise ParameterError(
-            f"folds by time need a row more than folds, got {folds} folds of {n} rows; use fewer."
+            f"time must have {n_cuts + 1} or more different values for {n_cuts} "
+            f"{'parts' if n_cuts > 1 else 'part'} held out, got {len(changes) + 1} in {n} rows; "
+            f"{ways_out.get(len(changes), 'use fewer folds')}."
         )
-    splitter = TimeSeriesSplit(n_splits=folds)
+    size = max(1, round(n * test_size)) if method == "holdout" else n // (folds + 1)
+    cuts: list[int] = []
+    first = 0
+    for k in range(n_cuts):
+        # as many changes stay as there are cuts to come
+        free = changes[first : len(changes) - (n_cuts - 1 - k)]
+        nearest = int(np.argmin(np.abs(free - (n - (n_cuts - k) * size))))
+        cuts.append(int(free[nearest]))
+        first += nearest + 1
     return [
-        Split(np.sort(order[train]), np.sort(order[test]))
-        for train, test in splitter.split(np.empty((n, 0)))
+        Split(np.sort(order[:start]), np.sort(order[start:stop]))
+        for start, stop in zip(cuts, [*cuts[1:], n], strict=True)
     ]
 
 
@@ -280,8 +341,7 @@ def _given(folds: Any, rows: Rows, groups: Any) -> list[Split]:
     """The splits of a splitter, or pairs that the user made."""
     n = len(rows)
     if hasattr(folds, "split") and not isinstance(folds, str):
-        together = None if groups is None else _labels(groups, n, "groups")
-        pairs = folds.split(np.empty((n, 0)), rows.truth, together)
+        pairs = folds.split(np.empty((n, 0)), rows.truth, read_groups(groups, n))
     else:
         pairs = folds
     try:

@@ -38,7 +38,7 @@ from treewright.evaluation._search import (
     n_candidates_of,
 )
 from treewright.evaluation._sizes import size_of
-from treewright.evaluation._splits import make_splits
+from treewright.evaluation._splits import make_splits, read_groups
 from treewright.evaluation._tuning import Outer, Tuning
 
 __all__ = ["tune"]
@@ -138,6 +138,7 @@ def tune(
     random = check_random_state(random_state)
     seeds = [int(random.randint(np.iinfo(np.int32).max)) for _ in range(3)]
     splitting: dict[str, Any] = {"stratify": stratify}
+    groups = read_groups(groups, len(rows))
     job = _Job(
         model,
         grid,
@@ -317,7 +318,7 @@ def _inner(
     """Folds of some of the rows, in the numbers of all."""
     codes = None if rows.codes is None else rows.codes[places]
     part = Rows(None, rows.y[places], rows.classes, codes)
-    together = None if groups is None else np.asarray(groups)[places]
+    together = None if groups is None else groups[places]
     made = make_splits(part, folds=folds, groups=together, random_state=seed, **splitting)
     return [Split(places[split.train], places[split.test], split.repeat) for split in made]
 

@@ -103,10 +103,15 @@ def _schema_of(model: Any) -> Schema:
 
 
 def column_values(table: Table, feature: int, most: int) -> Floats:
-    """Values of a feature to try: all categories, or quantiles of the numbers, ascending."""
+    """Values of a feature to try: all categories, or quantiles of the numbers, ascending.
+
+    A gap where there are none.
+    """
     about = table.schema.features[feature]
     if about.is_categorical:
-        return np.arange(len(about.categories), dtype=np.float64)
+        return (
+            np.arange(len(about.categories), dtype=np.float64) if about.categories else -np.ones(1)
+        )
     column = np.asarray(table.columns[feature], np.float64)
     known = np.unique(column[~np.isnan(column)])
     if len(known) <= most:

@@ -153,9 +153,10 @@ class Dependence:
 
     def _axis(self, k: int) -> tuple[Any, list[str] | None]:
         values = self.grid[k]
-        if not self.is_categorical[k]:
+        if not self.is_categorical[k] and None not in values:
             return np.array(values, np.float64), None
-        return np.arange(len(values)), [name(value, 14) for value in values]
+        labels = ["gap" if value is None else name(value, 14) for value in values]
+        return np.arange(len(values)), labels
 
     def _cells(self) -> dict[str, list[str]]:
         cells = {clip(format_value(self.features[0]), 30): [_shown(v) for v in self.grid[0]]}

@@ -13,6 +13,7 @@ import numpy as np
 from treewright.pruning._bottom_up import check_number
 from treewright.pruning._critical_value import keep_above
 from treewright.tree.growing.significance import split_p_values
+from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
 
 __all__ = ["chi_squared"]
@@ -24,8 +25,8 @@ def chi_squared(tree: Tree, alpha: float = 0.05, *, corrections: bool = True) ->
     Parameters
     ----------
     tree
-        A grown tree. The branches of a classification tree are tested by chi-squared against
-        the classes, those of a regression tree by the F test.
+        A grown tree, or its estimator. The branches of a classification tree are tested by
+        chi-squared against the classes, those of a regression tree by the F test.
     alpha
         Largest p-value of a split that stays.
     corrections
@@ -51,6 +52,7 @@ def chi_squared(tree: Tree, alpha: float = 0.05, *, corrections: bool = True) ->
     >>> chi_squared(tree, 0.001).n_leaves
     4
     """
+    tree = tree_of(tree)
     check_number("alpha", alpha, 0.0, 1.0, hint="0.05 is usual, smaller values prune more")
     p = split_p_values(tree, corrections=corrections)
     test = "chi-squared" if len(tree.label) else "F"

@@ -7,6 +7,7 @@ import numpy as np
 from treewright.errors import ParameterError
 from treewright.pruning._bottom_up import cheapest, cut
 from treewright.pruning._sequence import PruningSequence, Risk, node_risk, pruning_sequence
+from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
 
 __all__ = ["cost_complexity", "prune_sequence"]
@@ -24,7 +25,7 @@ def cost_complexity(
     Parameters
     ----------
     tree
-        A grown tree.
+        A grown tree, or its estimator.
     ccp_alpha
         Price of a leaf in units of the risk: the smallest subtree that minimises
         ``risk + ccp_alpha * n_leaves`` is returned.
@@ -54,6 +55,7 @@ def cost_complexity(
     >>> cost_complexity(tree, 0.01).n_leaves
     4
     """
+    tree = tree_of(tree)
     if (ccp_alpha is None) == (cp is None):
         raise ParameterError(
             f"cost_complexity takes either ccp_alpha or cp, got {ccp_alpha=} and {cp=}; "

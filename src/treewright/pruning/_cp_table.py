@@ -211,7 +211,7 @@ def cp_table(tree: Tree, cp: float = 0.0, risk: Risk = "error") -> CpTable:
     Parameters
     ----------
     tree
-        A grown tree.
+        A grown tree, or its estimator.
     cp
         Complexity below which the tree is not followed; the last row's.
     risk

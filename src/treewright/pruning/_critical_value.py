@@ -19,6 +19,7 @@ from treewright.errors import ParameterError
 from treewright.kernels.prune import subtree_sums
 from treewright.pruning._bottom_up import TIE, check_number, cut
 from treewright.tree.collapse import below_any
+from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
 
 __all__ = ["critical_value", "keep_above"]
@@ -33,7 +34,7 @@ def critical_value(tree: Tree, t: float, *, measure: Measure = "gain") -> Tree:
     Parameters
     ----------
     tree
-        A grown tree, for classes or numbers.
+        A grown tree, for classes or numbers, or its estimator.
     t
         Least value of the measure.
     measure
@@ -61,6 +62,7 @@ def critical_value(tree: Tree, t: float, *, measure: Measure = "gain") -> Tree:
     >>> [critical_value(tree, t).n_leaves for t in (0.0, 0.3, 0.95)]
     [9, 8, 1]
     """
+    tree = tree_of(tree)
     if measure not in MEASURES:
         known = ", ".join(f'"{name}"' for name in MEASURES)
         raise ParameterError(f"measure must be one of {known}, got {measure!r}.")

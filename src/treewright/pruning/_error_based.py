@@ -31,6 +31,7 @@ from treewright.pruning._expected_errors import replace_subtrees
 from treewright.pruning._rows import read_rows
 from treewright.tree.growing.stopped import NOTED, STOPPED, Stop
 from treewright.tree.growing.values import class_nodes, label_empty
+from treewright.tree.of_model import tree_of
 from treewright.tree.pruning_log import PruningLog
 from treewright.tree.split import GAP_STOP, Splits
 from treewright.tree.tree import EMPTY_PROBABILITY, Tree
@@ -72,7 +73,7 @@ def error_based(
     Parameters
     ----------
     tree
-        A grown classification tree of any learner, with two branches or more.
+        A grown classification tree of any learner, with two branches or more, or its estimator.
     X, y, sample_weight
         The rows it was grown from; not needed with ``subtree_raising=False``.
     confidence
@@ -105,6 +106,7 @@ def error_based(
     >>> tree.n_leaves, pruned.n_leaves
     (9, 7)
     """
+    tree = tree_of(tree)
     need_classes(tree, "error_based")
     rules = error_rules(confidence, variant, subtree_raising)
     if X is None or y is None:

@@ -33,6 +33,7 @@ from treewright.pruning._bottom_up import (
     training_errors,
     with_log,
 )
+from treewright.tree.of_model import tree_of
 from treewright.tree.pruning_log import PruningLog
 from treewright.tree.split import SplitKind
 from treewright.tree.tree import Tree
@@ -49,7 +50,7 @@ def mdl(tree: Tree, coding: Coding = "full") -> Tree:
     Parameters
     ----------
     tree
-        A grown classification tree.
+        A grown classification tree, or its estimator.
     coding
         ``"full"``, ``"partial"`` and ``"hybrid"`` are SLIQ's: an error costs one bit, a numeric
         test one bit, a test of categories the logarithm of the number of tests on that feature
@@ -84,6 +85,7 @@ def mdl(tree: Tree, coding: Coding = "full") -> Tree:
     >>> pruned.n_leaves, float(pruned.extras["bits"][0])
     (3, 13.0)
     """
+    tree = tree_of(tree)
     if coding not in CODINGS:
         known = ", ".join(f'"{name}"' for name in CODINGS)
         raise ParameterError(f"coding must be one of {known}, got {coding!r}.")

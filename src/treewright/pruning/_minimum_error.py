@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.pruning._bottom_up import cheapest, check_number, cut, ended_here, need_classes
+from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
 
 __all__ = ["minimum_error"]
@@ -24,7 +25,7 @@ def minimum_error(tree: Tree, m: float = 2.0) -> Tree:
     Parameters
     ----------
     tree
-        A grown classification tree.
+        A grown classification tree, or its estimator.
     m
         Rows that the class shares of the whole training set count for at every node; 0 is the
         training error, larger values prune more. The number of classes gives Laplace's estimate
@@ -54,6 +55,7 @@ def minimum_error(tree: Tree, m: float = 2.0) -> Tree:
     >>> [minimum_error(tree, m).n_leaves for m in (0, 2, 50)]
     [9, 7, 3]
     """
+    tree = tree_of(tree)
     check_number("m", m, 0.0, hint="2 is usual, larger values prune more")
     need_classes(tree, "minimum_error")
     n, label = tree.weight, tree.label

@@ -170,7 +170,7 @@ def cost_complexity_path(tree: Tree, risk: Risk = "error") -> CostComplexityPath
     Parameters
     ----------
     tree
-        A grown tree.
+        A grown tree, or its estimator.
     risk
         ``"error"``: expected cost or squared error, as Breiman et al. and rpart;
         ``"impurity"``: the splitting criterion, as scikit-learn.

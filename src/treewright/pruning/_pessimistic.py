@@ -24,6 +24,7 @@ from treewright.pruning._bottom_up import (
     training_errors,
 )
 from treewright.tree.collapse import below_any
+from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
 
 __all__ = ["pessimistic", "pessimistic_error"]
@@ -68,7 +69,7 @@ def pessimistic(tree: Tree, penalty: float = 0.5, *, standard_error: bool = Fals
     Parameters
     ----------
     tree
-        A grown classification tree.
+        A grown classification tree, or its estimator.
     penalty
         Errors added for each leaf.
     standard_error
@@ -94,6 +95,7 @@ def pessimistic(tree: Tree, penalty: float = 0.5, *, standard_error: bool = Fals
     >>> pessimistic(tree).n_leaves, pessimistic(tree, standard_error=True).n_leaves
     (7, 4)
     """
+    tree = tree_of(tree)
     check_number("penalty", penalty, 0.0, hint="use 0.5")
     need_classes(tree, "pessimistic")
     if standard_error:

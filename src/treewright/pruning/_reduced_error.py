@@ -19,6 +19,7 @@ from treewright.errors import DataError
 from treewright.kernels.prune import subtree_sums
 from treewright.pruning._bottom_up import cheapest, cut
 from treewright.pruning._rows import read_rows
+from treewright.tree.of_model import tree_of
 from treewright.tree.predict import ends
 from treewright.tree.tree import Tree
 
@@ -38,7 +39,7 @@ def reduced_error(
     Parameters
     ----------
     tree
-        A grown tree, for classes or numbers.
+        A grown tree, for classes or numbers, or its estimator.
     X_val, y_val, sample_weight
         Rows that did not grow it. A subtree that none of them reaches becomes a leaf.
     costs
@@ -65,6 +66,7 @@ def reduced_error(
     >>> tree.n_leaves > pruned.n_leaves
     True
     """
+    tree = tree_of(tree)
     table, y, weight = read_rows(tree, X_val, y_val, sample_weight, "the validation set")
     matrix = None if costs is None else _cost_matrix(tree, costs)
     return prune_by_validation(tree, table, y, weight, matrix)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from treewright.errors import ParameterError
 from treewright.kernels import prune as kernels
+from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
 
 __all__ = ["PruningSequence", "Risk", "Rule", "node_risk", "pruning_sequence"]
@@ -133,7 +134,7 @@ def pruning_sequence(tree: Tree, risk: Risk = "error", rule: Rule = "exact") -> 
     Parameters
     ----------
     tree
-        A grown tree.
+        A grown tree, or its estimator.
     risk
         ``"error"``: expected cost or squared error (Breiman, rpart);
         ``"impurity"``: the splitting criterion (scikit-learn).
@@ -155,6 +156,7 @@ def pruning_sequence(tree: Tree, risk: Risk = "error", rule: Rule = "exact") -> 
     >>> pruning_sequence(tree).n_leaves.tolist()
     [7, 3, 1]
     """
+    tree = tree_of(tree)
     risks = node_risk(tree, risk)
     order = _look_up("rule", rule, RULES)
     tolerance = TIE * float(np.abs(risks).max())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from treewright.pruning._cross_validation import Loss
 from treewright.pruning._sequence import Risk, pruning_sequence
+from treewright.tree.of_model import tree_of
 from treewright.tree.predict import reach
 from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 from treewright.tree.tree import Tree
@@ -115,7 +116,7 @@ def size_curve(
     Parameters
     ----------
     tree
-        A grown tree.
+        A grown tree, or its estimator.
     table
         Rows that did not grow it.
     loss
@@ -145,6 +146,7 @@ def size_curve(
          2   0.1250   0.1250
          3   0.0000   0.5000
     """
+    tree = tree_of(tree)
     sequence = pruning_sequence(tree, risk, "exact")
     nodes = reach(tree, table, sequence.node_alpha, sequence.alphas + sequence.tolerance)
     losses = loss(tree, nodes, np.arange(table.n_rows))

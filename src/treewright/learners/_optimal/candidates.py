@@ -3,8 +3,8 @@
 A column becomes bins, a test the interval of bins that goes left. Ordered columns are cut between
 two of their values: at most ``max_cuts`` cuts, with like weight between them where there are more
 values. Nominal columns are tested for single categories, and for the first of them in the order
-of their target. Where a column has gaps, a cut is there twice, with the gaps on either side;
-a test for a single category has them among the others. Tests that divide the rows alike are one.
+of their target. Where a column has gaps, each of these tests is there twice, with the gaps on
+either side, and what is known is tested against the gaps. Tests that divide the rows alike are one.
 """
 
 from __future__ import annotations
@@ -102,6 +102,8 @@ def candidate_tests(
 
     def add(bins: Ints, found: list[_Interval]) -> None:
         fresh = [test for test in found if _is_new(bins, test, seen)]
+        if columns and not fresh:
+            return
         packed, edges = _pack(bins, fresh)
         number = len(columns)
         columns.append(packed)
@@ -114,8 +116,9 @@ def candidate_tests(
     for feature, described in enumerate(table.schema.features):
         values = table.columns[feature]
         if described.kind == "nominal":
-            add(*_nominal(feature, values, response, weight, max_cuts))
-            for codes in wanted.subsets.get(feature, ()):
+            bins, found, single = _nominal(feature, values, response, weight, max_cuts)
+            add(bins, found)
+            for codes in (*single, *wanted.subsets.get(feature, ())):
                 add(*_subset(feature, values, codes))
         else:
             cuts = wanted.cuts.get(feature, ())
@@ -147,7 +150,7 @@ def _ordered(
         is_last = np.ones(len(ascending), np.bool_)
         np.not_equal(ascending[1:], ascending[:-1], out=is_last[:-1])
         distinct = ascending[is_last]
-    if len(distinct) < 2:
+    if len(distinct) + shift < 2 or not len(distinct):
         return np.zeros(len(values), np.int64), []
     known: Any = slice(None)
     if shift:
@@ -164,6 +167,9 @@ def _ordered(
     for k, cut in enumerate(positions):
         split = ProposedSplit(feature, breaks=(_between(distinct, cut),), closed=False)
         found.extend(_with_gaps(k + 1, shift, split))
+    if shift:
+        split = ProposedSplit(feature, breaks=(np.inf,), gap_branch=1)
+        found.append(_Interval(1, len(positions) + 2, 1, split))
     return bins, found
 
 
@@ -225,11 +231,12 @@ def _nominal(
     response: Floats,
     weight: Floats,
     max_cuts: int | None,
-) -> tuple[Ints, list[_Interval]]:
+) -> tuple[Ints, list[_Interval], list[frozenset[int]]]:
+    """Bins in the order of the target, their tests, and categories to be joined by the gaps."""
     is_gap = codes < 0  # type: ignore[operator]
     known, place = np.unique(codes[~is_gap], return_inverse=True)
-    if len(known) < 2:
-        return np.zeros(len(codes), np.int64), []
+    if len(known) + is_gap.any() < 2 or not len(known):
+        return np.zeros(len(codes), np.int64), [], []
     own_weight = np.bincount(place, weight[~is_gap]).astype(np.float64)
     rank = np.argsort(_target_order(place, response[~is_gap], weight[~is_gap], own_weight))
     order = np.argsort(rank)  # the category at each position
@@ -246,11 +253,15 @@ def _nominal(
     found: list[_Interval] = []
     for cut in _spread(rank[place], weight[~is_gap], len(known), max_cuts):
         found.extend(_with_gaps(cut + 1, shift, subset(np.arange(cut + 1))))
-    heaviest = np.lexsort((known[order], -own_weight[order]))[:max_cuts]
-    for position in np.sort(heaviest).tolist():
+    if shift:
+        everything = replace(subset(np.arange(len(known))), gap_branch=1)
+        found.append(_Interval(1, len(known) + 1, 1, everything))
+    heaviest = np.sort(np.lexsort((known[order], -own_weight[order]))[:max_cuts])
+    for position in heaviest.tolist():
         split = replace(subset(np.array([position])), gap_branch=1 if shift else -2)
         found.append(_Interval(position + shift, position + shift + 1, -1, split))
-    return bins, found
+    single = [frozenset([int(code)]) for code in known[order[heaviest]]] if shift else []
+    return bins, found, single
 
 
 def _subset(
