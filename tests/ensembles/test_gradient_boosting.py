@@ -64,6 +64,27 @@ def test_exact_trees_from_zero_are_the_slides_algorithm(numbers: Any) -> None:
     assert_allclose(model.predict(X), score)
 
 
+@pytest.mark.parametrize("growth", ["leaf", "depth", "symmetric"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"sampling": "goss"},
+        {"sampling": "mvs", "subsample": 0.8},
+        {"dropout": 0.2},
+        {"monotonic_cst": [-1, 0]},
+        {"interaction_cst": [[0], [1]]},
+    ],
+)
+def test_a_column_of_one_value_and_gaps_is_learned(growth: str, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    is_gap = rng.random(200) < 0.5
+    X = np.column_stack([np.where(is_gap, np.nan, 1.0), rng.normal(size=200)])
+    model = GradientBoostingRegressor(growth=growth, n_estimators=20, random_state=0, **options)
+    found = model.fit(X, 3.0 * is_gap).predict(X)
+    assert found[is_gap].min() > found[~is_gap].max() + 1.5
+
+
 def test_the_loss_of_training_falls_with_every_round(numbers: Any, classes: Any) -> None:
     for loss in ("squared_error", "absolute_error", "poisson", "gamma", "tweedie"):
         model = GradientBoostingRegressor(loss, n_estimators=15).fit(*numbers)
