@@ -17,6 +17,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
+from sklearn.utils.class_weight import compute_sample_weight
 
 import treewright
 from tests.contract.estimators import mixed_columns
@@ -93,6 +94,27 @@ def test_the_loss_of_training_falls_with_every_round(numbers: Any, classes: Any)
         found = GradientBoostingClassifier(loss, n_estimators=15).fit(*classes)
         assert np.all(np.diff(found.train_score_) < 0), loss
         assert found.score(*classes) > 0.95
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_estimators": 8},
+        {"n_estimators": 8, "growth": "symmetric", "subsample": 0.7},
+        {"n_estimators": 20, "early_stopping": True},
+        {"n_estimators": 4, "tree_method": "exact"},
+    ],
+)
+@pytest.mark.parametrize("weights", [{0: 1, 1: 4}, {0: 0.4, 1: 1.6}, {0: 1, 1: 3.3}, "balanced"])
+def test_weights_of_classes_are_weights_of_their_rows(
+    classes: Any, options: dict[str, Any], weights: Any
+) -> None:
+    X, y = classes
+    options = {**options, "random_state": 0}
+    of_classes = GradientBoostingClassifier(class_weight=weights, **options).fit(X, y)
+    of_rows = GradientBoostingClassifier(**options)
+    of_rows.fit(X, y, compute_sample_weight(weights, y))
+    assert_array_equal(of_classes.predict_proba(X), of_rows.predict_proba(X))
 
 
 def test_quantiles_leave_their_share_below(numbers: Any) -> None:

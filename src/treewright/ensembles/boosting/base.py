@@ -113,11 +113,9 @@ class Boosting(GrownBooster):
     def _learn(self, material: Material) -> None:
         raise NotImplementedError
 
-    def _weigh(
-        self, y: Any, classes: Any, weight: Floats | None, factor: Floats | None
-    ) -> Floats | None:
-        """Factors of rows with those of classes, which may depend on all weights."""
-        return factor
+    def _class_factors(self, y: Any, classes: Any, weight: Floats | None) -> Floats | None:
+        """Weight of a row of each class, if classes weigh."""
+        return None
 
     # Fitting
 
@@ -370,7 +368,6 @@ class Boosting(GrownBooster):
             material.count,
             material.factor,
             start,
-            material.own_weight,
         )
 
     # Keeping

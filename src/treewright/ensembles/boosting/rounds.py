@@ -40,14 +40,11 @@ class Judged:
     count: NDArray[np.int32] | None
     factor: Floats | None
     start: Floats  # a row per row
-    own_weight: Floats | None = None  # without those of classes
 
     @property
     def weight(self) -> Floats | None:
-        """Weights of the rows, all in one."""
-        if self.count is None:
-            return self.factor
-        return np.asarray(self.count * (1.0 if self.factor is None else self.factor), np.float64)
+        """Weights of the rows."""
+        return self.factor if self.count is None else self.count.astype(np.float64)
 
     @property
     def total_weight(self) -> float:
@@ -140,7 +137,7 @@ class Run(Stepping):
             None if aside is None else aside.table,
             rounds.max_bins,
             rounds.n_threads,
-            training.own_weight,
+            training.weight,
         )
         params = {
             **rounds.growth,
