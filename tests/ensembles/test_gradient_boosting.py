@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,26 @@ def test_weights_of_classes_are_weights_of_their_rows(
     of_rows = GradientBoostingClassifier(**options)
     of_rows.fit(X, y, compute_sample_weight(weights, y))
     assert_array_equal(of_classes.predict_proba(X), of_rows.predict_proba(X))
+
+
+@pytest.mark.parametrize("options", [{}, {"tree_method": "exact"}, {"dropout": 0.2}])
+@pytest.mark.parametrize(
+    ("loss", "rate"),
+    [
+        ("squared_error", 1e300),
+        ("gamma", 1000.0),
+        ("poisson", 1000.0),
+        (lambda y, score: (score - y, np.ones_like(score)), 1e308),
+    ],
+)
+def test_a_rate_with_which_scores_overflow_is_refused(
+    numbers: Any, options: dict[str, Any], loss: Any, rate: float
+) -> None:
+    X, y = numbers
+    model = GradientBoostingRegressor(loss, learning_rate=rate, n_estimators=3, **options)
+    with warnings.catch_warnings(), pytest.raises(ParameterError, match="learning_rate must be"):
+        warnings.simplefilter("error")
+        model.fit(X, y)
 
 
 def test_quantiles_leave_their_share_below(numbers: Any) -> None:
