@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.class_weight import compute_sample_weight
 
 import treewright
@@ -118,6 +118,7 @@ def test_weights_of_classes_are_weights_of_their_rows(
     assert_array_equal(of_classes.predict_proba(X), of_rows.predict_proba(X))
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("options", [{}, {"tree_method": "exact"}, {"dropout": 0.2}])
 @pytest.mark.parametrize(
     ("loss", "rate"),
@@ -133,9 +134,23 @@ def test_a_rate_with_which_scores_overflow_is_refused(
 ) -> None:
     X, y = numbers
     model = GradientBoostingRegressor(loss, learning_rate=rate, n_estimators=3, **options)
-    with warnings.catch_warnings(), pytest.raises(ParameterError, match="learning_rate must be"):
-        warnings.simplefilter("error")
+    with pytest.raises(ParameterError, match="learning_rate must be small enough"):
         model.fit(X, y)
+
+
+def test_an_init_without_weights_is_refused_where_rows_weigh(numbers: Any) -> None:
+    X, y = numbers
+    model = GradientBoostingRegressor(init=KNeighborsRegressor(), n_estimators=2)
+    model.fit(X, y)
+    with pytest.raises(ParameterError, match="an init whose fit takes sample_weight"):
+        model.fit(X, y, sample_weight=np.arange(len(y)) + 1.0)
+
+
+def test_stopping_early_needs_two_rows() -> None:
+    with pytest.raises(DataError, match="sets rows aside, but there is only one row;"):
+        GradientBoostingRegressor(early_stopping=True).fit([[1.0]], [1.0])
+    with pytest.raises(DataError, match="sets rows aside, but no class has two of the 2 rows;"):
+        GradientBoostingClassifier(early_stopping=True).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_quantiles_leave_their_share_below(numbers: Any) -> None:
