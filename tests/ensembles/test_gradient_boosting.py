@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -548,6 +549,49 @@ def test_bad_input_is_refused_in_one_sentence(numbers: Any, name: str) -> None:
     assert words in text
     assert "\n" not in text
     assert text.endswith(".")
+
+
+FUNCTIONS = """
+import sys
+import numpy as np
+from treewright import GradientBoostingRegressor
+
+def model(file, rounds, factor=1.0):
+    def loss(y, score):
+        return factor * (score - y), np.ones_like(y) * (1.0 if "a" in {"a", "b"} else 0.0)
+
+    def scorer(model, X, y):
+        nonlocal rounds
+        if not rounds:
+            raise KeyboardInterrupt
+        rounds -= 1
+        return -np.mean((model.predict(X) - y) ** 2)
+
+    return GradientBoostingRegressor(
+        lambda y, score: loss(y, score), n_estimators=8, early_stopping=True, every=1,
+        scoring=lambda *about: scorer(*about), random_state=np.random.RandomState(0), snapshot=file,
+    )
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+if __name__ == "__main__":
+    model(sys.argv[1], 4).fit(X, X[:, 0])
+"""
+
+
+def test_a_snapshot_of_a_fit_with_functions_goes_on_in_another_process(tmp_path: Path) -> None:
+    script, file = tmp_path / "functions.py", tmp_path / "cut"
+    script.write_text(FUNCTIONS)
+    path = {"PYTHONPATH": str(Path(treewright.__file__).parents[1])}
+    command = [sys.executable, str(script), str(file)]
+    cut = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **path})
+    assert "KeyboardInterrupt" in cut.stderr
+    here = runpy.run_path(str(script))
+    X, model = here["X"], here["model"]
+    with pytest.raises(DataError, match="with other data, weights or parameters"):
+        model(file, 4, factor=2.0).fit(X, X[:, 0])
+    resumed = model(file, 4).fit(X, X[:, 0])
+    whole = model(None, 99).fit(X, X[:, 0])
+    assert_array_equal(resumed.predict(X), whole.predict(X))
 
 
 def test_a_snapshot_of_other_data_is_refused(tmp_path: Path, numbers: Any) -> None:
