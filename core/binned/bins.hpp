@@ -25,6 +25,9 @@ struct BinMap {
   i32 n_bins() const {
     return static_cast<i32>(is_nominal ? code_of_bin.size() : edges.size() + 1);
   }
+
+  // The largest value of an ordered bin; the last one has no end.
+  double end(i32 bin) const { return bin < std::ssize(edges) ? edges[bin] : kInf; }
 };
 
 // Where a feature's bins are stored.

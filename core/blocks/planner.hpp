@@ -250,7 +250,7 @@ class Planner {
   }
 
   void narrow_ranges(const BinSplit& split, const Range& range, Node& left, Node& right) {
-    const i32 sign = p_.monotonic.empty() ? 0 : p_.monotonic[split.feature];
+    const i32 sign = order_of(p_, bins_, split.feature, split.cut);
     if (!sign) return;
     const double l = leaf_value(units_->read(left.total), p_, range, p_.l2);
     const double r = leaf_value(units_->read(right.total), p_, range, p_.l2);

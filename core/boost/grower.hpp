@@ -251,7 +251,7 @@ class Grower {
   // Below a constrained split the two sides stay on their sides of the middle.
   void narrow_ranges(const BinSplit& split, const Sum& left_total, Range& left, Leaf<Sum>& right) {
     right.range = left;
-    const i32 sign = p_.monotonic.empty() ? 0 : p_.monotonic[split.feature];
+    const i32 sign = order_of(p_, bins_, split.feature, split.cut);
     if (!sign) return;
     const double l = leaf_value(units_->read(left_total), p_, left, p_.l2);
     const double r = leaf_value(units_->read(right.total), p_, left, p_.l2);

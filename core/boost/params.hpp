@@ -48,7 +48,8 @@ class BinSet {
 // A split of a node's bins.
 struct BinSplit {
   i32 feature = -1;
-  i32 cut = -1;  // ordered features: bins up to it go to the left; −1 for nominal ones
+  i32 cut = -1;  // ordered features: bins up to it go to the left, behind the last one only gaps
+                 // to the right; −1 for nominal ones
   bool gap_left = false;
   double gain = 0;
   i64 n_gaps = 0;

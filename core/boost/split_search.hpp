@@ -3,9 +3,10 @@
 // With sums of gradients G and hessians H, and l1 taken off |G|, a leaf is worth ½ G² / (H + l2)
 // and its value is −G / (H + l2) (Friedman 2001, Chen and Guestrin 2016). A split gains what its
 // two children are worth above their parent. Ordered features are cut between bins, gaps tried on
-// both sides; nominal ones have their categories (gaps are one of them) ordered by G / (H +
-// smoothing) and cut in that order (Fisher 1958), with an l2 of their own against the chance that
-// many categories give. Candidates are compared in the order feature, cut, gaps left before right.
+// both sides, and behind the last bin where there are gaps: known values against gaps. Nominal
+// ones have their categories (gaps are one of them) ordered by G / (H + smoothing) and cut in that
+// order (Fisher 1958), with an l2 of their own against the chance that many categories give.
+// Candidates are compared in the order feature, cut, gaps left before right.
 //
 // Twin: tests/twins/boosting.py.
 #pragma once
@@ -37,6 +38,12 @@ inline double leaf_value(const Moments& m, const GrowParams& p, const Range& ran
   double value = below > 0 ? -shrunk(m.gradient, p.l1) / below : 0.0;
   if (p.max_step > 0) value = std::clamp(value, -p.max_step, p.max_step);
   return range.clip(value);
+}
+
+// How a constraint orders the sides of a cut: −1, 0 (it does not) or 1. Gaps have no order, so
+// behind the last bin there is none.
+inline i32 order_of(const GrowParams& p, const Bins& bins, i32 f, i32 cut) {
+  return p.monotonic.empty() || cut == bins.map(f).n_bins() - 1 ? 0 : p.monotonic[f];
 }
 
 // Candidates of a node: those that are better come later.
@@ -88,8 +95,9 @@ class SplitSearch {
   }
 
   // Where a constraint binds, whether the children's values keep the order it asks for.
-  bool keeps_order(i32 f, const Moments& left, const Moments& right, const Range& range) const {
-    const i32 sign = p_.monotonic.empty() ? 0 : p_.monotonic[f];
+  bool keeps_order(i32 f, i32 cut, const Moments& left, const Moments& right,
+                   const Range& range) const {
+    const i32 sign = order_of(p_, bins_, f, cut);
     if (!sign) return true;
     const double l = leaf_value(left, p_, range, p_.l2), r = leaf_value(right, p_, range, p_.l2);
     return sign > 0 ? l <= r : l >= r;
@@ -110,7 +118,7 @@ class SplitSearch {
     double best_gain = best.gain;
     auto consider = [&](i32 b, const Moments& left, const Moments& right, bool goes_left) {
       if (!is_allowed(left) || !is_allowed(right)) return;
-      if (kBound && !keeps_order(f, left, right, range)) return;
+      if (kBound && !keeps_order(f, b, left, right, range)) return;
       const double gain = worth(left, range, p_.l2) + worth(right, range, p_.l2) - parent;
       if (is_better(gain, best_gain)) best_gain = gain, cut = b, gap_left = goes_left;
     };
@@ -123,6 +131,7 @@ class SplitSearch {
       const Moments left = units_.read(below), right = units_.read(total - below);
       consider(b, left, right, !gap.n_rows && left.n_rows >= right.n_rows);
     }
+    if (gap.n_rows) consider(n - 1, units_.read(total - bin[n]), gap, false);
     if (cut < 0) return;
     best = BinSplit{f, cut, gap_left, best_gain, gap.n_rows};
     best.left.add_up_to(cut);
@@ -133,10 +142,15 @@ class SplitSearch {
   void unbound(i32 f, const Sum* bin, const Sum& total, double parent, BinSplit& best) {
     const i32 n = bins_.map(f).n_bins();
     const i64 n_gaps = units_.n_rows(bin[n]);
-    const i64 n_cuts = list_cuts(bin, n);
+    const i64 n_between = list_cuts(bin, n);
+    i64 n_cuts = n_between;
+    if (n_gaps) {
+      left_[n_cuts] = total - bin[n];
+      cut_[n_cuts++] = static_cast<u8>(n - 1);
+    }
     // As in the other searches to the bit: features that split alike must tie.
     const GainTerms terms{units_, p_.l2, parent, !n_gaps};
-    const Reach with = n_gaps ? reach(n_cuts, bin[n], total) : Reach{};
+    const Reach with = n_gaps ? reach(n_between, bin[n], total) : Reach{};
     if (n_gaps) gains_of(with, bin[n], total, terms, gain_with_);
     const Reach without = reach(n_cuts, Sum{}, total);
     gains_of(without, Sum{}, total, terms, gain_);
@@ -173,9 +187,10 @@ class SplitSearch {
     }
   };
 
-  // Cuts behind bins that have rows, as others divide nothing else; the first one may have only
-  // gaps to its left. How many there are.
+  // Cuts between bins, behind those that have rows, as others divide nothing else; the first one
+  // may have only gaps to its left. How many there are.
   i64 list_cuts(const Sum* bin, i32 n) {
+    if (n == 1) return 0;
     Sum below = bin[0];
     i64 count = 0;
     left_[count] = below;

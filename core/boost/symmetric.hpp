@@ -43,9 +43,11 @@ class LevelSearch {
     const bool both = !is_nominal && n_gaps;
     for (const bool gap_left : {true, false}) {
       if (gap_left && !both) continue;
+      // Behind the last bin known values are cut from gaps.
+      const i64 n_cuts = std::ssize(order_) - 1 + (both && !gap_left);
       gains_.assign(order_.size(), 0.0);
-      for (const LevelLeaf<Sum>& leaf : leaves_) add_gains(f, leaf, gap_left, l2);
-      for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
+      for (const LevelLeaf<Sum>& leaf : leaves_) add_gains(f, leaf, n_cuts, gap_left, l2);
+      for (i64 i = 0; i < n_cuts; ++i) {
         if (gains_[i] > best.gain + kTie * std::abs(best.gain)) keep(f, i, gap_left, n_gaps, best);
       }
     }
@@ -76,27 +78,27 @@ class LevelSearch {
     }
   }
 
-  void add_gains(i32 f, const LevelLeaf<Sum>& leaf, bool gap_left, double l2) {
+  void add_gains(i32 f, const LevelLeaf<Sum>& leaf, i64 n_cuts, bool gap_left, double l2) {
     const Sum* bin = bins_of_feature(bins_, f, leaf.histogram, leaf.total, buffer_);
     const double parent = one_.worth(units_.read(leaf.total), leaf.range, p_.l2);
     Sum below = gap_left ? bin[bins_.gap_bin(f)] : Sum{};
-    for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
+    for (i64 i = 0; i < n_cuts; ++i) {
       below += bin[order_[i]];
       const Moments left = units_.read(below), right = units_.read(leaf.total - below);
       if (!one_.is_allowed(left) || !one_.is_allowed(right)) continue;
-      const bool is_bound = !one_.keeps_order(f, left, right, leaf.range);
+      const bool is_bound = !one_.keeps_order(f, order_[i], left, right, leaf.range);
       gains_[i] +=
           is_bound ? -kInf
                    : one_.worth(left, leaf.range, l2) + one_.worth(right, leaf.range, l2) - parent;
     }
   }
 
-  void keep(i32 f, std::size_t last, bool gap_left, i64 n_gaps, BinSplit& best) const {
+  void keep(i32 f, i64 last, bool gap_left, i64 n_gaps, BinSplit& best) const {
     const bool is_nominal = bins_.map(f).is_nominal;
     const i32 n = bins_.map(f).n_bins();
     best = BinSplit{f, is_nominal ? -1 : order_[last], gap_left, gains_[last], n_gaps};
     i64 n_left = 0, n_all = 0;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
+    for (i64 i = 0; i < std::ssize(order_); ++i) {
       const i64 n_rows = units_.read(sums_[order_[i]]).n_rows;
       best.seen.add(order_[i]);
       if (i <= last) best.left.add(order_[i]), n_left += n_rows;

@@ -59,7 +59,7 @@ struct TreeArrays {
     kind.push_back(static_cast<u8>(map.is_nominal ? SplitKind::codes : SplitKind::breaks));
     n_breaks.push_back(map.is_nominal ? 0 : 1);
     if (!map.is_nominal) {
-      breaks.push_back(map.edges[split.cut]);
+      breaks.push_back(map.end(split.cut));
       n_codes.push_back(0);
       return;
     }

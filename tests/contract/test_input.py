@@ -153,6 +153,7 @@ BAD_DATA = {
     "no columns": (lambda X, y: (np.empty((120, 0)), y), "0 feature"),
     "infinity": (lambda X, y: (np.full((120, 2), np.inf), y), "infinit"),
     "sparse": (lambda X, y: (csr_array(np.full((120, 2), np.inf)), y), "infinit"),
+    "sparse target": (lambda X, y: (X, csr_array(np.ones((120, 1)))), "y must be dense"),
     "fewer targets": (lambda X, y: (X, y[:-1]), "rows"),
     "no target": (lambda X, y: (X, None), "y"),
 }

@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_array_equal
 
-from treewright.data import feature_names, is_frame
+from treewright.data import class_codes, feature_names, is_frame
 from treewright.data.encode import encode
 from treewright.errors import DataError
 
@@ -325,3 +325,9 @@ def test_a_single_cell_is_a_table(value: Any) -> None:
     table = encode({"a": [value]})
     assert table.n_rows == 1
     assert table.has_gaps.tolist() == [value is None or value != value]
+
+
+@pytest.mark.parametrize("read", [lambda s: encode(s.to_frame("a")), class_codes])
+def test_sparse_columns_of_pandas_are_refused_as_columns(read):
+    with pytest.raises(DataError, match="A column must be dense"):
+        read(pd.Series(pd.arrays.SparseArray([0, 1, 0])))

@@ -42,6 +42,18 @@ def test_a_sparse_table_has_the_columns_of_the_dense_one(kind: Any) -> None:
     assert_array_equal(np.column_stack(again.columns), X.toarray())
 
 
+@pytest.mark.parametrize("growth", ["leaf", "symmetric"])
+def test_sparse_columns_of_one_value_and_gaps_are_learned(growth: str) -> None:
+    gap = np.random.default_rng(0).random((300, 3)) < 0.3
+    gap[:, 1] &= ~gap[:, 0]  # so that the two share a byte
+    X = np.where(gap, np.nan, [0.0, 0.0, 4.0])
+    y = 2.0 * gap[:, 0] + gap[:, 1] - gap[:, 2]
+    model = treewright.GradientBoostingRegressor(growth=growth, n_estimators=30, random_state=0)
+    dense = model.fit(X, y).predict(X)
+    assert np.abs(dense - y).max() < 0.6
+    assert_array_equal(model.fit(csc_matrix(X), y).predict(X), dense)
+
+
 def test_entries_that_come_twice_are_added_up() -> None:
     X = coo_array((np.array([1.0, 2.0]), (np.array([0, 0]), np.array([1, 1]))), shape=(2, 2))
     assert_array_equal(np.column_stack(encode(X).columns), [[0, 3], [0, 0]])

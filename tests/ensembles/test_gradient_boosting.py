@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.utils.class_weight import compute_sample_weight
 
 import treewright
 from tests.contract.estimators import mixed_columns
@@ -64,6 +67,27 @@ def test_exact_trees_from_zero_are_the_slides_algorithm(numbers: Any) -> None:
     assert_allclose(model.predict(X), score)
 
 
+@pytest.mark.parametrize("growth", ["leaf", "depth", "symmetric"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"sampling": "goss"},
+        {"sampling": "mvs", "subsample": 0.8},
+        {"dropout": 0.2},
+        {"monotonic_cst": [-1, 0]},
+        {"interaction_cst": [[0], [1]]},
+    ],
+)
+def test_a_column_of_one_value_and_gaps_is_learned(growth: str, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    is_gap = rng.random(200) < 0.5
+    X = np.column_stack([np.where(is_gap, np.nan, 1.0), rng.normal(size=200)])
+    model = GradientBoostingRegressor(growth=growth, n_estimators=20, random_state=0, **options)
+    found = model.fit(X, 3.0 * is_gap).predict(X)
+    assert found[is_gap].min() > found[~is_gap].max() + 1.5
+
+
 def test_the_loss_of_training_falls_with_every_round(numbers: Any, classes: Any) -> None:
     for loss in ("squared_error", "absolute_error", "poisson", "gamma", "tweedie"):
         model = GradientBoostingRegressor(loss, n_estimators=15).fit(*numbers)
@@ -72,6 +96,62 @@ def test_the_loss_of_training_falls_with_every_round(numbers: Any, classes: Any)
         found = GradientBoostingClassifier(loss, n_estimators=15).fit(*classes)
         assert np.all(np.diff(found.train_score_) < 0), loss
         assert found.score(*classes) > 0.95
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_estimators": 8},
+        {"n_estimators": 8, "growth": "symmetric", "subsample": 0.7},
+        {"n_estimators": 20, "early_stopping": True},
+        {"n_estimators": 4, "tree_method": "exact"},
+    ],
+)
+@pytest.mark.parametrize("weights", [{0: 1, 1: 4}, {0: 0.4, 1: 1.6}, {0: 1, 1: 3.3}, "balanced"])
+def test_weights_of_classes_are_weights_of_their_rows(
+    classes: Any, options: dict[str, Any], weights: Any
+) -> None:
+    X, y = classes
+    options = {**options, "random_state": 0}
+    of_classes = GradientBoostingClassifier(class_weight=weights, **options).fit(X, y)
+    of_rows = GradientBoostingClassifier(**options)
+    of_rows.fit(X, y, compute_sample_weight(weights, y))
+    assert_array_equal(of_classes.predict_proba(X), of_rows.predict_proba(X))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("options", [{}, {"tree_method": "exact"}, {"dropout": 0.2}])
+@pytest.mark.parametrize(
+    ("loss", "rate"),
+    [
+        ("squared_error", 1e300),
+        ("gamma", 1000.0),
+        ("poisson", 1000.0),
+        (lambda y, score: (score - y, np.ones_like(score)), 1e308),
+    ],
+)
+def test_a_rate_with_which_scores_overflow_is_refused(
+    numbers: Any, options: dict[str, Any], loss: Any, rate: float
+) -> None:
+    X, y = numbers
+    model = GradientBoostingRegressor(loss, learning_rate=rate, n_estimators=3, **options)
+    with pytest.raises(ParameterError, match="learning_rate must be small enough"):
+        model.fit(X, y)
+
+
+def test_an_init_without_weights_is_refused_where_rows_weigh(numbers: Any) -> None:
+    X, y = numbers
+    model = GradientBoostingRegressor(init=KNeighborsRegressor(), n_estimators=2)
+    model.fit(X, y)
+    with pytest.raises(ParameterError, match="an init whose fit takes sample_weight"):
+        model.fit(X, y, sample_weight=np.arange(len(y)) + 1.0)
+
+
+def test_stopping_early_needs_two_rows() -> None:
+    with pytest.raises(DataError, match="sets rows aside, but there is only one row;"):
+        GradientBoostingRegressor(early_stopping=True).fit([[1.0]], [1.0])
+    with pytest.raises(DataError, match="sets rows aside, but no class has two of the 2 rows;"):
+        GradientBoostingClassifier(early_stopping=True).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_quantiles_leave_their_share_below(numbers: Any) -> None:
@@ -469,6 +549,49 @@ def test_bad_input_is_refused_in_one_sentence(numbers: Any, name: str) -> None:
     assert words in text
     assert "\n" not in text
     assert text.endswith(".")
+
+
+FUNCTIONS = """
+import sys
+import numpy as np
+from treewright import GradientBoostingRegressor
+
+def model(file, rounds, factor=1.0):
+    def loss(y, score):
+        return factor * (score - y), np.ones_like(y) * (1.0 if "a" in {"a", "b"} else 0.0)
+
+    def scorer(model, X, y):
+        nonlocal rounds
+        if not rounds:
+            raise KeyboardInterrupt
+        rounds -= 1
+        return -np.mean((model.predict(X) - y) ** 2)
+
+    return GradientBoostingRegressor(
+        lambda y, score: loss(y, score), n_estimators=8, early_stopping=True, every=1,
+        scoring=lambda *about: scorer(*about), random_state=np.random.RandomState(0), snapshot=file,
+    )
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+if __name__ == "__main__":
+    model(sys.argv[1], 4).fit(X, X[:, 0])
+"""
+
+
+def test_a_snapshot_of_a_fit_with_functions_goes_on_in_another_process(tmp_path: Path) -> None:
+    script, file = tmp_path / "functions.py", tmp_path / "cut"
+    script.write_text(FUNCTIONS)
+    path = {"PYTHONPATH": str(Path(treewright.__file__).parents[1])}
+    command = [sys.executable, str(script), str(file)]
+    cut = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **path})
+    assert "KeyboardInterrupt" in cut.stderr
+    here = runpy.run_path(str(script))
+    X, model = here["X"], here["model"]
+    with pytest.raises(DataError, match="with other data, weights or parameters"):
+        model(file, 4, factor=2.0).fit(X, X[:, 0])
+    resumed = model(file, 4).fit(X, X[:, 0])
+    whole = model(None, 99).fit(X, X[:, 0])
+    assert_array_equal(resumed.predict(X), whole.predict(X))
 
 
 def test_a_snapshot_of_other_data_is_refused(tmp_path: Path, numbers: Any) -> None:

@@ -166,6 +166,33 @@ def test_constrained_trees_are_those_of_the_twin(growth: str, seed: int) -> None
     assert_same(trees, root)
 
 
+@pytest.mark.parametrize("growth", ["leaf", "depth", "symmetric"])
+@pytest.mark.parametrize("loss", ["squared_error", "logistic"])
+@pytest.mark.parametrize(
+    "bound", [{}, {"l1": 0.1}, {"monotonic": [1, -1, 1, 0, 0]}, {"interactions": [[0, 1], [2]]}]
+)
+def test_known_values_against_gaps_are_a_test(
+    growth: str, loss: str, bound: dict[str, Any]
+) -> None:
+    case = Case(0, loss)
+    n = case.n
+    gap = case.rng.random((4, n)) < 0.4
+    one, two = np.where(gap[0], np.nan, 5.0), np.where(gap[1], np.nan, case.rng.integers(0, 2, n))
+    level = np.where(gap[2], -1, 0).astype(np.int32)
+    case.columns, case.counts = [one, two, level, np.full(n, np.nan), level], [-1, -1, -1, -1, 1]
+    case.maps = bin_maps(case.columns, case.counts, 20)
+    case.bins = make_bins(case.columns, case.maps)
+    signal = 2.0 * gap[0] + 1.1 * gap[1] - gap[2] + case.rng.normal(0, 0.3, n)
+    case.y = (signal > 1) * 1.0 if loss == "logistic" else signal
+    params = {**PARAMS, "growth": growth, "max_leaves": 8, **bound}
+    trees, score = case.core(params)
+    root = case.twin(params)
+    assert_same(trees, root)
+    assert_allclose(score, START + sums(root, n), rtol=1e-9, atol=1e-12)
+    ordered = trees["feature"][trees["n_breaks"] == 1]
+    assert {0, 1} <= set(ordered[np.isinf(trees["breaks"])])
+
+
 @pytest.mark.parametrize("sampling", ["uniform", "mvs", "goss"])
 @pytest.mark.parametrize("loss", ["squared_error", "logistic"])
 def test_trees_of_drawn_rows_are_those_of_the_twin(sampling: str, loss: str) -> None:

@@ -6,6 +6,7 @@ import itertools
 import os
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -52,6 +53,22 @@ def test_a_folder_gives_the_bytes_of_a_fit_in_memory(kind, target, options, tmp_
     pattern = str(tmp_path / "data" / "*.parquet")
     filed = kind(**options).fit(pattern, target=target, memory_limit=held() + 40_000_000)
     assert saved(filed) == expected
+
+
+@pytest.mark.parametrize("growth", ["leaf", "depth", "symmetric"])
+def test_columns_of_one_value_and_gaps_have_the_same_bytes(growth, tmp_path, saved):
+    draw = np.random.default_rng(0)
+    gap = draw.random((3, 600)) < 0.4
+    gap[2] = True
+    columns = {name: np.where(g, np.nan, 7.0) for name, g in zip("abc", gap, strict=True)}
+    y = 2 * gap[0] + gap[1] + draw.normal(size=600)
+    table = pa.Table.from_pandas(pd.DataFrame(columns).assign(d=draw.normal(size=600), y=y))
+    write_parts(table, tmp_path / "data", [100, 350])
+    options = {"growth": growth, "n_estimators": 4, "random_state": 0}
+    expected = in_memory(GradientBoostingRegressor(**options), table, "y")
+    found = GradientBoostingRegressor(**options).fit(tmp_path / "data", target="y")
+    assert saved(found) == saved(expected)
+    assert any(np.isinf(tree.splits.breaks).any() for tree in found.estimators_)
 
 
 def held() -> int:

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
 
 from tests.scale.conftest import mixed, write_parts
 from tests.scale.test_trees import FEATURES, FOREST, assert_same_trees, few_values
@@ -62,6 +64,26 @@ def test_boosting_with_weights_has_the_bytes_of_a_fit_in_memory(
     assert saved(found) == saved(expected)
     given = learner(**options).fit(table, target=target, sample_weight=weight)
     assert saved(given) == saved(expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingClassifier(n_estimators=4, max_bins=20, random_state=0),
+        CARTClassifier(max_depth=4),
+        RandomForestClassifier(**FOREST),
+    ],
+)
+@pytest.mark.parametrize("of_class", [{"no": 1, "yes": 4}, {"no": 0.5, "yes": 1.7}])
+def test_weights_of_classes_are_weights_of_their_rows(model, of_class, tmp_path):
+    table = mixed(2000).select([*FEATURES, "two"])
+    weight = [of_class[label] for label in table.column("two").to_pylist()]
+    write_parts(table.append_column("w", pa.array(weight)), tmp_path / "w", [900, 1500])
+    write_parts(table, tmp_path / "x", [900, 1500])
+    of_rows = clone(model).fit(tmp_path / "w", target="two", sample_weight="w")
+    found = clone(model).set_params(class_weight=of_class).fit(tmp_path / "x", target="two")
+    X = table.drop_columns(["two"])
+    assert_allclose(found.predict_proba(X), of_rows.predict_proba(X), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", KINDS)

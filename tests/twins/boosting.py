@@ -95,12 +95,17 @@ class Problem:
         p = self.params
         return bool(m.n_rows >= p["min_rows"] and m.hessian >= p["min_hessian"])
 
-    def sign(self, feature: int) -> int:
+    def sign(self, feature: int, test: Candidate) -> int:
+        """How a constraint orders the sides of a test; known values and gaps have no order."""
         signs = self.params["monotonic"]
-        return int(signs[feature]) if len(signs) else 0
+        if self.nominal[feature] or not len(signs) or test.left == [*range(self.n_bins[feature])]:
+            return 0
+        return int(signs[feature])
 
-    def keeps_order(self, feature: int, a: Moments, b: Moments, between: Range) -> bool:
-        sign = self.sign(feature)
+    def keeps_order(
+        self, feature: int, test: Candidate, a: Moments, b: Moments, between: Range
+    ) -> bool:
+        sign = self.sign(feature, test)
         return sign == 0 or sign * (self.value(b, between) - self.value(a, between)) >= 0
 
     def may_join(self, feature: int, above: Sequence[int]) -> bool:
@@ -126,6 +131,8 @@ class Problem:
                 else:
                     heavier = 2 * int(self.count[rows[own <= cut]].sum()) >= total
                     found.append(Candidate([*below, n] if heavier else below, heavier, l2))
+            if n in seen:  # known values against gaps
+                found.append(Candidate(list(range(n)), False, l2))
             return found
         rates = []
         for b in seen:
@@ -152,7 +159,7 @@ class Problem:
         a, b = self.moments(node.rows[goes]), self.moments(node.rows[~goes])
         if not (self.is_allowed(a) and self.is_allowed(b)):
             return None
-        if not self.nominal[f] and not self.keeps_order(f, a, b, node.between):
+        if not self.keeps_order(f, test, a, b, node.between):
             return -np.inf
         parent = self.worth(self.moments(node.rows), node.between, self.params["l2"])
         pair = self.worth(a, node.between, test.l2) + self.worth(b, node.between, test.l2)
@@ -165,7 +172,7 @@ class Problem:
         goes = np.isin(self.bins[f][node.rows], test.left)
         low, high = node.between
         left, right = (low, high), (low, high)
-        sign = self.sign(f)
+        sign = self.sign(f, test)
         if sign:
             a = self.value(self.moments(node.rows[goes]), node.between)
             b = self.value(self.moments(node.rows[~goes]), node.between)

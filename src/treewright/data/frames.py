@@ -252,11 +252,11 @@ def _read(X: Any) -> Frame:
     raise DataError(_not_a_table(X))
 
 
-def sparse_error() -> DataError:
+def sparse_error(name: str = "X") -> DataError:
     """The error for sparse input."""
     return DataError(
-        "X must be dense, but a sparse matrix came, which is not supported; "
-        "pass X.toarray() if it fits into memory."
+        f"{name} must be dense, but a sparse matrix came, which is not supported; "
+        f"pass {name}.toarray() if it fits into memory."
     )
 
 
@@ -478,7 +478,10 @@ def _plain_column(native: Any) -> Any:
     if type(dtype).__name__ == "CategoricalDtype":
         return raw_column(native.array)
     if type(dtype).__name__ == "SparseDtype":
-        raise sparse_error()
+        raise DataError(
+            "A column must be dense, but a sparse one of pandas came, which is not supported; "
+            "convert it with column.sparse.to_dense()."
+        )
     if type(dtype).__name__ in ("Int128", "UInt128"):  # of polars; Arrow has none
         return raw_column(native.to_list())
     if type(dtype).__name__ == "Object":  # of polars; Arrow would see bytes

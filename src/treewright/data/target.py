@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from treewright.data.categories import Coded, listed, plain_values
 from treewright.data.columns import Column, as_floats, settle, to_coded, to_floats
-from treewright.data.frames import feature_names, is_frame, raw_column, read_frame
+from treewright.data.frames import feature_names, is_frame, raw_column, read_frame, sparse_error
+from treewright.data.sparse import is_sparse
 from treewright.data.weights import EXACT, exact_sum
 from treewright.errors import DataError
 
@@ -126,7 +127,7 @@ def numeric_target(y: Any) -> NDArray[np.float64]:
     >>> numeric_target([1, 2.5])
     array([1. , 2.5])
     """
-    _refuse_none(y)
+    _refuse_no_column(y)
     if isinstance(y, np.ndarray) and y.ndim <= 2 and y.dtype.kind in "fiub":
         values = as_floats(np.atleast_1d(y))
     elif _is_two_dimensional(y):
@@ -142,12 +143,14 @@ def numeric_target(y: Any) -> NDArray[np.float64]:
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _refuse_none(y: Any) -> None:
+def _refuse_no_column(y: Any) -> None:
     if y is None:
         raise DataError(
             "This estimator requires y to be passed, but the target y is None; "
             "pass the target as the second argument."
         )
+    if is_sparse(y):
+        raise sparse_error("y")
 
 
 def _is_two_dimensional(y: Any) -> bool:
@@ -164,7 +167,7 @@ def _is_two_dimensional(y: Any) -> bool:
 
 def _single_column(y: Any) -> Column:
     """The one column of a class target."""
-    _refuse_none(y)
+    _refuse_no_column(y)
     if not _is_two_dimensional(y):
         return _one_dimensional(y)
     frame = read_frame(y)

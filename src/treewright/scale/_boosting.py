@@ -35,6 +35,7 @@ from treewright.scale._engine import (
     Engine,
     firsts,
     make_engine,
+    survey_classes,
     survey_features,
     survey_targets,
     weigh,
@@ -201,6 +202,9 @@ def _prepare(
         weight,
     )
     reading, parts, found = survey_targets(engine, source, reading)
+    factors = _factors(estimator, found)
+    if factors is not None:
+        reading, found = survey_classes(engine, source, reading, found, factors)
     weighs = _weighs(found)
     aim = _aim(estimator, target, found)
     _check_loss(aim)
@@ -229,8 +233,7 @@ def _prepare(
         "loss_number": aim.number,
         "seed": seed,
     }
-    factors = _factors(estimator, found)
-    n_counted, most_factor = _weight_sizes(weighs, look, factors)
+    n_counted, most_factor = _weight_sizes(weighs, look)
     is_tall = (n_counted or rows.n_learned) > MOST_ROWS
     planner = make_planner(maps, params, rows.n_learned, n_counted, most_factor, is_tall)
     fitting = Fitting(
@@ -240,7 +243,6 @@ def _prepare(
         found.values,
         rows.aside,
         params,
-        factors,
         weighs,
         most_factor,
         planner.offsets(),
@@ -271,18 +273,14 @@ def _weighs(found: TargetPart) -> str | None:
     return "counts" if is_count else "factors"
 
 
-def _weight_sizes(
-    weighs: str | None, look: Look, factors: Floats | None
-) -> tuple[int | None, float]:
+def _weight_sizes(weighs: str | None, look: Look) -> tuple[int | None, float]:
     """How often rows count together (None: once each), and the largest factor (0: none)."""
-    weights = look.weights or []
+    weights = [part for part in look.weights or [] if part]
     if weighs == "factors":
-        most = [0.0 if part is None else part.most for part in weights]
-        return None, float(np.max(most if factors is None else most * factors))
-    most_factor = 0.0 if factors is None else float(factors.max())
+        return None, max(part.most for part in weights)
     if weighs is None:
-        return None, most_factor
-    return int(sum(part.total for part in weights if part) / EXACT), most_factor
+        return None, 0.0
+    return int(sum(part.total for part in weights) / EXACT), 0.0
 
 
 def _set_aside(

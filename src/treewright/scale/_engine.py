@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema
 from treewright.data.sources import Piece, Source, open_source
-from treewright.data.weights import read_weights
+from treewright.data.weights import counting_scale, read_weights
 from treewright.errors import DataError, ParameterError
 from treewright.scale._rounds import LocalPool, Pool
 from treewright.scale._share import Placed
@@ -21,6 +21,7 @@ from treewright.scale._survey import (
     Reading,
     TargetPart,
     WeightPart,
+    class_parts,
     look_at_features,
     look_at_target,
     merge_looks,
@@ -33,6 +34,7 @@ __all__ = [
     "LocalEngine",
     "firsts",
     "make_engine",
+    "survey_classes",
     "survey_features",
     "survey_targets",
     "weigh",
@@ -88,11 +90,36 @@ def survey_targets(
         return reading, parts, found
     reading = replace(reading, weight_scale=weight_scale(found))
     parts = engine.each(look_at_target, pieces, reading)
-    found = merge_targets(parts)
+    return reading, parts, _without_ones(merge_targets(parts))
+
+
+def survey_classes(
+    engine: Engine,
+    source: Source,
+    reading: Reading,
+    found: TargetPart,
+    factors: NDArray[np.float64],
+) -> tuple[Reading, TargetPart]:
+    """How weights are read and what is known of them where classes weigh, too."""
+
+    def look(reading: Reading) -> TargetPart:
+        if reading.weight is None:
+            return replace(found, weights=class_parts(reading, found))
+        return merge_targets(
+            engine.each(look_at_target, [(piece,) for piece in source.pieces], reading)
+        )
+
+    reading = replace(reading, classes=found.values, factors=factors)
+    weights = look(reading)
+    all_of = WeightPart.merged(weights.weights or [])
+    scale = counting_scale(all_of.distinct, all_of.total, found.n_rows)
+    reading = replace(reading, factor_scale=scale)
+    return reading, _without_ones(look(reading))
+
+
+def _without_ones(found: TargetPart) -> TargetPart:
     weights = WeightPart.merged(found.weights or [])
-    if weights.least == weights.most == 1.0:
-        found = replace(found, weights=None)
-    return reading, parts, found
+    return replace(found, weights=None) if weights.least == weights.most == 1.0 else found
 
 
 def survey_features(

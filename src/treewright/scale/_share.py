@@ -7,7 +7,7 @@ and what it answers are integer sums, never rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,6 @@ class Fitting:
     ----------
     params
         Growth, loss and sampling in the core's words.
-    factors
-        Weight of each class; None for ones.
     weighs
         Whether weights of rows are "counts" or "factors"; None where all are one.
     most_factor
@@ -71,7 +69,6 @@ class Fitting:
     classes: NDArray[Any] | None
     aside: Aside | None
     params: dict[str, Any]
-    factors: Floats | None
     weighs: str | None
     most_factor: float
     offsets: NDArray[np.int32]
@@ -124,7 +121,7 @@ class BlockShare:
         row, learned = placed.first_row, placed.first_learned
         reading = fitting.reading
         if placed.judges:
-            reading = replace(reading, weight=None)
+            reading = reading.without_weights()
         for frame in blocks_of(placed.piece, reading):
             if not len(frame):
                 continue
@@ -134,7 +131,7 @@ class BlockShare:
             if placed.judges:  # a weight of one each, as of an eval_set in memory
                 self._keep(False, bins, y, {}, 0)
                 continue
-            weights = self._weights(frame, codes)
+            weights = self._weights(frame)
             if fitting.aside is None:
                 self._keep(True, bins, y, weights, learned)
                 learned += len(y)
@@ -146,18 +143,13 @@ class BlockShare:
                 learned += int(np.count_nonzero(~aside))
             row += len(codes)
 
-    def _weights(self, frame: Any, codes: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """How often rows count, and their weight each time."""
-        fitting, found = self.fitting, {}
-        if fitting.factors is not None:
-            found["factor"] = fitting.factors[codes]
-        if fitting.weighs is not None:
-            weight = block_weights(frame, fitting.reading)
-            if fitting.weighs == "counts":
-                found["count"] = weight
-            else:
-                found["factor"] = weight * found.get("factor", 1.0)
-        return found
+    def _weights(self, frame: Any) -> dict[str, NDArray[Any]]:
+        """How often rows count, or their weights."""
+        fitting = self.fitting
+        if fitting.weighs is None:
+            return {}
+        name = "count" if fitting.weighs == "counts" else "factor"
+        return {name: block_weights(frame, fitting.reading)}
 
     def _keep(
         self, grows: bool, bins: NDArray[np.uint8], y: Any, weights: dict[str, Any], first: int

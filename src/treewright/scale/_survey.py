@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ __all__ = [
     "WeightPart",
     "block_weights",
     "blocks_of",
+    "class_parts",
     "draw_aside",
     "look_at_features",
     "look_at_target",
@@ -81,6 +82,10 @@ class Reading:
         The column of the rows' weights; rows of weight 0 are left out.
     weight_scale
         What weights are divided by; None before it is known.
+    classes, factors
+        The classes and the weight of a row of each, where classes weigh.
+    factor_scale
+        What weights times these are divided by; None before it is known.
     """
 
     target: str
@@ -91,6 +96,18 @@ class Reading:
     drops_gaps: bool = False
     weight: str | None = None
     weight_scale: float | None = None
+    classes: NDArray[Any] | None = None
+    factors: Floats | None = None
+    factor_scale: float | None = None
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether rows weigh, or their classes do."""
+        return self.weight is not None or self.factors is not None
+
+    def without_weights(self) -> Reading:
+        """The same for rows of a weight of one each."""
+        return replace(self, weight=None, factors=None)
 
 
 # -- the target ---------------------------------------------------------------------------------
@@ -184,9 +201,14 @@ def raw_weights(frame: Any, reading: Reading) -> Floats:
 
 
 def block_weights(frame: Any, reading: Reading) -> Floats:
-    """Weights of the rows of a block."""
-    weight = raw_weights(frame, reading)
-    return weight if reading.weight_scale is None else on_scale(weight, reading.weight_scale)
+    """Weights of the rows of a block, those of their classes included."""
+    weight = np.ones(len(frame)) if reading.weight is None else raw_weights(frame, reading)
+    if reading.weight_scale is not None:
+        weight = on_scale(weight, reading.weight_scale)
+    if reading.factors is None:
+        return weight
+    weight = weight * reading.factors[target_codes(frame, reading, reading.classes)[0]]
+    return weight if reading.factor_scale is None else on_scale(weight, reading.factor_scale)
 
 
 def look_at_target(piece: Piece, reading: Reading) -> TargetPart:
@@ -201,7 +223,7 @@ def look_at_target(piece: Piece, reading: Reading) -> TargetPart:
 
 def _target_part(frame: Any, reading: Reading) -> TargetPart:
     column = _column(frame, reading.target)
-    weight = None if reading.weight is None else block_weights(frame, reading)
+    weight = block_weights(frame, reading) if reading.is_weighed else None
     if not reading.is_classes:
         y = numeric_target(column)
         weights = None if weight is None else [WeightPart.of(weight)]
@@ -254,6 +276,18 @@ def weight_scale(found: TargetPart) -> float:
     all_of = WeightPart.merged(found.weights or [])
     refuse_extremes(np.array([all_of.least, all_of.most]))
     return counting_scale(all_of.distinct, all_of.total, found.n_rows)
+
+
+def class_parts(reading: Reading, found: TargetPart) -> list[WeightPart]:
+    """Weights of the rows of each class, where only classes weigh."""
+    assert reading.factors is not None
+    assert found.counts is not None
+    scale = reading.factor_scale
+    each = reading.factors if scale is None else on_scale(reading.factors, scale)
+    return [
+        WeightPart(weight, weight, np.array([weight]), n * exact_sum(np.array([weight])))
+        for weight, n in zip(each.tolist(), found.counts.tolist(), strict=True)
+    ]
 
 
 def class_totals(found: TargetPart) -> Floats:
@@ -472,7 +506,7 @@ def look_at_features(
             continue
         table = read_block(frame, reading)
         codes, y = target_codes(frame, reading, classes)
-        weight = None if reading.weight is None else block_weights(frame, reading)
+        weight = block_weights(frame, reading) if reading.is_weighed else None
         n_rows = len(codes)
         if aside is not None:
             learned = ~aside.mask(codes, first_row)

@@ -30,6 +30,7 @@ from treewright.scale._engine import (
     Engine,
     firsts,
     make_engine,
+    survey_classes,
     survey_features,
     survey_targets,
     weigh,
@@ -232,7 +233,10 @@ def _prepare(
     reading, parts, found = survey_targets(engine, source, reading)
     begins = firsts([part.n_rows for part in parts])
     placed = [Placed(p, first, first) for p, first in zip(source.pieces, begins, strict=True)]
-    schema, look = survey_features(engine, reading, found, placed, found.n_rows, None, MOST_BINS)
+    factors, weighed = _factors(estimator, found), reading
+    if factors is not None:
+        weighed, _ = survey_classes(engine, source, reading, found, factors)
+    schema, look = survey_features(engine, weighed, found, placed, found.n_rows, None, MOST_BINS)
     training = _training(estimator, schema, target, found)
     return _work(
         estimator,

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from treewright.data.schema import Schema
 from treewright.data.sources import is_source, refuse_without_target
@@ -113,11 +114,9 @@ class Boosting(GrownBooster):
     def _learn(self, material: Material) -> None:
         raise NotImplementedError
 
-    def _weigh(
-        self, y: Any, classes: Any, weight: Floats | None, factor: Floats | None
-    ) -> Floats | None:
-        """Factors of rows with those of classes, which may depend on all weights."""
-        return factor
+    def _class_factors(self, y: Any, classes: Any, weight: Floats | None) -> Floats | None:
+        """Weight of a row of each class, if classes weigh."""
+        return None
 
     # Fitting
 
@@ -260,8 +259,7 @@ class Boosting(GrownBooster):
             if self.init == "prior":
                 start = np.ascontiguousarray(aim.start(learn.y, learn.weight)[None, :], np.float64)
         if not isinstance(self.init, str):
-            weight = {} if learn.weight is None else {"sample_weight": learn.weight}
-            init = clone(self.init).fit(learn.given_rows, learn.given_y, **weight)
+            init = _fitted(clone(self.init), learn)
         statistics, learn, aside = add_statistics(self, learn, aside, seed)
         growth = growths(self)[0]
         return Plan(aim, seed, n_rows, *size, learn, aside, before, start, init, growth, statistics)
@@ -370,7 +368,6 @@ class Boosting(GrownBooster):
             material.count,
             material.factor,
             start,
-            material.own_weight,
         )
 
     # Keeping
@@ -395,6 +392,17 @@ class Boosting(GrownBooster):
         self.validation_score_ = np.array(scores)
         self._learn(plan.learn)
         self._keep_features(self._schema)
+
+
+def _fitted(init: Any, learn: Material) -> Any:
+    if learn.weight is None:
+        return init.fit(learn.given_rows, learn.given_y)
+    if not has_fit_parameter(init, "sample_weight"):
+        raise ParameterError(
+            "Weights of rows or classes need an init whose fit takes sample_weight, which "
+            f'{type(init).__name__} does not; leave them out, or set init="prior".'
+        )
+    return init.fit(learn.given_rows, learn.given_y, sample_weight=learn.weight)
 
 
 def _part(progress: Progress | None, first: float, last: float) -> Tell | None:

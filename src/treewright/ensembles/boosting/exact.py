@@ -119,18 +119,20 @@ class ExactRun(Stepping):
                 target,
             )
             tree = self.learner._grow(training)
-            tree = replace(
-                tree,
-                schema=Schema(schema.features, schema.named, target),
-                value=tree.value * self.rounds.learning_rate,
-            )
-            grown.append(tree)
+            with np.errstate(over="ignore"):
+                value = tree.value * self.rounds.learning_rate
+            known = Schema(schema.features, schema.named, target)
+            grown.append(replace(tree, schema=known, value=value))
         self.trees += grown
         self.n_done += 1
         for part, part_score in zip(self.rows, self.scores, strict=True):
             for k, tree in enumerate(grown):
                 part_score[:, k] += _values(tree, part, self.rounds.n_threads)
         self._note()
+
+    def is_finite(self) -> bool:
+        """Whether the scores are finite."""
+        return super().is_finite() and bool(np.all(np.isfinite(self.scores[0])))
 
     def _slopes(self) -> tuple[Floats, Floats]:
         rows, score = self.rows[0], self.scores[0]
@@ -158,6 +160,7 @@ class ExactRun(Stepping):
         elif self.aim.own is None:
             self.validation_score.append(self._loss(1))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _loss(self, which: int) -> float:
         rows, score = self.rows[which], self.scores[which]
         if self.aim.loss is None:

@@ -92,8 +92,7 @@ def _counted(material: Material, count: NDArray[np.int64]) -> Material:
     part = material.take(rows)
     if part.count is None:
         return part
-    found = np.ascontiguousarray(count[rows], np.int32)
-    return replace(part, count=found, own_weight=found.astype(np.float64))
+    return replace(part, count=np.ascontiguousarray(count[rows], np.int32))
 
 
 def _copies(material: Material) -> NDArray[np.int64]:

@@ -263,20 +263,17 @@ class GradientBoostingClassifier(ClassTarget, Boosting):
     # What the task adds
 
     def _weigh_target(self, name: str, y: Any, classes: Any, weight: Floats | None) -> Any:
-        # counts stay counts: the weights of classes are factors beside them
+        # weights of classes join those of rows in read_material
         return Target(name, tuple(classes.tolist())), weight, None
 
     def _code_target(self, y: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
         return class_codes(y, classes)[0]
 
-    def _weigh(
-        self, y: Any, classes: Any, weight: Floats | None, factor: Floats | None
-    ) -> Floats | None:
+    def _class_factors(self, y: Any, classes: Any, weight: Floats | None) -> Floats | None:
         if self.class_weight is None:
-            return factor
+            return None
         totals = class_totals(y, weight, len(classes))
-        each = class_weights(self.class_weight, classes.tolist(), totals)[y]
-        return np.asarray(each if factor is None else factor * each)
+        return class_weights(self.class_weight, classes.tolist(), totals)
 
     def _make_aim(self, material: Material) -> Aim:
         assert material.classes is not None

@@ -13,7 +13,7 @@ from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.data.sparse import SparseTable, is_sparse
 from treewright.data.table import Table
-from treewright.data.weights import read_weights
+from treewright.data.weights import Settled, counting_weights, read_weights
 from treewright.ensembles.boosting.stopping import is_on, split_rows
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.errors import DataError, ParameterError, SchemaError
@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 class Material:
     """Rows as a fit gets them: encoded, and as the user gave them (for ``init`` and scorers).
 
-    ``rows`` says which of the rows of ``X`` these are; None for all. ``count`` are weights that are
-    whole numbers, ``factor`` other weights and those of classes; None for ones.
+    ``rows`` says which of the rows of ``X`` these are; None for all. Weights, those of classes
+    included, are a ``count`` where they are whole numbers, else a ``factor``; None for ones.
     """
 
     X: Any
@@ -42,7 +42,6 @@ class Material:
     factor: Floats | None
     target: Target
     classes: NDArray[Any] | None
-    own_weight: Floats | None = None  # of rows, without those of classes: bins know no classes
     seen: Table | None = None  # what trees see, where that is not ``table``
 
     def take(self, rows: NDArray[np.int64]) -> Material:
@@ -57,15 +56,12 @@ class Material:
             None if self.factor is None else self.factor[rows],
             self.target,
             self.classes,
-            None if self.own_weight is None else self.own_weight[rows],
         )
 
     @property
     def weight(self) -> Floats | None:
-        """Weights of the rows, all in one."""
-        if self.count is None:
-            return self.factor
-        return np.asarray(self.count * (1.0 if self.factor is None else self.factor), np.float64)
+        """Weights of the rows."""
+        return self.factor if self.count is None else self.count.astype(np.float64)
 
     @property
     def given_rows(self) -> Any:
@@ -100,8 +96,13 @@ def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Materia
             f"{table.n_rows}; fit on blocks, which sum otherwise (target=), or on some of them."
         )
     rows = None if training.kept is None else np.flatnonzero(training.kept)
-    count, factor = split_weight(training.sample_weight)
-    factor = estimator._weigh(codes, classes, training.sample_weight, factor)
+    weight = training.sample_weight
+    factors = estimator._class_factors(codes, classes, weight)
+    if factors is not None:
+        weight = factors[codes] if weight is None else weight * factors[codes]
+        if not isinstance(sample_weight, Settled):
+            weight = counting_weights(weight)
+    count, factor = split_weight(weight)
     given = codes if classes is None else classes[codes]
     return Material(
         X,
@@ -113,7 +114,6 @@ def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Materia
         factor,
         training.target,
         classes,
-        training.sample_weight,
     )
 
 

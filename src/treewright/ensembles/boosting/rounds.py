@@ -7,6 +7,7 @@ same trees.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from treewright.ensembles.boosting.binning import bin_tables
 from treewright.ensembles.boosting.stopping import Judge, Patience
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.ensembles.members.bodies import Trees
+from treewright.errors import ParameterError
 from treewright.kernels.boosting import make_booster
 from treewright.tree.forest.arrays import FOREST_ARRAYS, Forest
 from treewright.tree.split import SplitKind
@@ -40,14 +42,11 @@ class Judged:
     count: NDArray[np.int32] | None
     factor: Floats | None
     start: Floats  # a row per row
-    own_weight: Floats | None = None  # without those of classes
 
     @property
     def weight(self) -> Floats | None:
-        """Weights of the rows, all in one."""
-        if self.count is None:
-            return self.factor
-        return np.asarray(self.count * (1.0 if self.factor is None else self.factor), np.float64)
+        """Weights of the rows."""
+        return self.factor if self.count is None else self.count.astype(np.float64)
 
     @property
     def total_weight(self) -> float:
@@ -89,6 +88,7 @@ class Stepping:
 
     rounds: Rounds
     n_done: int
+    train_score: list[float]
     validation_score: list[float]
     patience: Patience | None = None
 
@@ -106,6 +106,12 @@ class Stepping:
                         return None
             while self.n_done < self.rounds.n_rounds:
                 self.step()
+                if not self.is_finite():
+                    raise ParameterError(
+                        "learning_rate must be small enough for finite scores, got "
+                        f"{self.rounds.learning_rate:g}, with which they overflow in round "
+                        f"{self.n_done}; lower it, or scale the target."
+                    )
                 self.rounds.tell(self.n_done, self)
                 if patience is not None and patience.ends(self.n_done, self.validation_score[-1]):
                     break
@@ -114,6 +120,10 @@ class Stepping:
                 raise
             return error
         return None
+
+    def is_finite(self) -> bool:
+        """Whether the scores are finite, as far as the loss tells."""
+        return not self.train_score or math.isfinite(self.train_score[-1])
 
     @property
     def best_round(self) -> int:
@@ -140,7 +150,7 @@ class Run(Stepping):
             None if aside is None else aside.table,
             rounds.max_bins,
             rounds.n_threads,
-            training.own_weight,
+            training.weight,
         )
         params = {
             **rounds.growth,
@@ -237,6 +247,12 @@ class Run(Stepping):
         part = self.booster.take_trees()
         if len(part["node_offset"]) > 1:
             self.parts.append(finished(part))
+
+    def is_finite(self) -> bool:
+        """Whether the scores are finite; the value of the user's own loss is not known."""
+        if self.aim.own is not None:
+            return bool(np.all(np.isfinite(self.booster.scores(TRAINING))))
+        return super().is_finite()
 
     # Going on from earlier rounds
 

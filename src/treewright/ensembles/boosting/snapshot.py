@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+from collections.abc import Iterable
+from functools import partial
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,15 +22,15 @@ from treewright.tree.forest.arrays import Forest
 
 __all__ = ["Snapshots", "fingerprint"]
 
-_FREE = ("snapshot", "every", "verbose", "n_jobs", "n_estimators", "warm_start")
-"""Parameters that do not change the rounds done."""
+_FREE = ("snapshot", "every", "verbose", "n_jobs", "n_estimators", "warm_start", "random_state")
+"""Parameters that do not change the rounds done; the seed that was drawn is told apart."""
 
 
 def fingerprint(estimator: Any, seed: int, rate: float, learn: Any, aside: Any) -> str:
     """A digest of the data and of the parameters that decide the trees."""
     digest = hashlib.sha256()
     params = estimator.get_params(deep=False)
-    digest.update(repr([(k, params[k]) for k in sorted(params) if k not in _FREE]).encode())
+    digest.update(repr([(k, _told(params[k])) for k in sorted(params) if k not in _FREE]).encode())
     digest.update(repr((seed, learn.table.schema, rate)).encode())
     for rows in (learn, aside):
         if rows is None:
@@ -35,6 +39,26 @@ def fingerprint(estimator: Any, seed: int, rate: float, learn: Any, aside: Any) 
             if column is not None:
                 digest.update(np.ascontiguousarray(column).tobytes())
     return digest.hexdigest()
+
+
+_FIXED = (FunctionType, partial, int, float, str, bytes, tuple, frozenset)
+
+
+def _told(value: Any) -> str:
+    """What tells a value from others, in every process: the code of functions, no addresses."""
+    parts: Iterable[Any] = ()
+    if isinstance(value, FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        # neither the function itself, which may call itself, nor lists and objects that it fills
+        around = [each for each in cells if isinstance(each, _FIXED) and each is not value]
+        parts = (value.__code__, value.__defaults__, value.__kwdefaults__, *around)
+    elif isinstance(value, CodeType):
+        parts, value = (value.co_code, value.co_names, *value.co_consts), value.co_name
+    elif isinstance(value, partial):
+        parts = (value.func, value.args, value.keywords)
+    elif isinstance(value, frozenset):
+        parts, value = sorted(map(_told, value)), frozenset
+    return re.sub(" at 0x[0-9a-fA-F]+", "", repr(value)) + repr([_told(part) for part in parts])
 
 
 def _columns(table: Any) -> tuple[Any, ...]:

@@ -71,9 +71,10 @@ def rows_aside(class_rows: NDArray[np.int64], fraction: float) -> list[tuple[int
         return wanted
     largest = int(class_rows.argmax())
     if class_rows[largest] < 2:
+        found = "there is only one row" if n == 1 else f"no class has two of the {n} rows"
         raise DataError(
-            f"early_stopping sets rows aside, but no class has two of the {n} rows; pass an "
-            "eval_set, or set early_stopping=False."
+            f"early_stopping sets rows aside, but {found}; pass an eval_set, or set "
+            "early_stopping=False."
         )
     return [(largest, 1)]
 
