@@ -42,12 +42,13 @@ struct Column {
   bool multiway = false;  // one branch per category
 
   const char* at(i64 row) const { return static_cast<const char*>(data) + row * stride; }
+  i32 code(i64 row) const { return *reinterpret_cast<const i32*>(at(row)); }
+  // A number or a code as a number; a gap is NaN.
   double value(i64 row) const {
+    if (type == ColumnType::f64) return *reinterpret_cast<const double*>(at(row));
     if (type == ColumnType::f32) return *reinterpret_cast<const float*>(at(row));
-    return *reinterpret_cast<const double*>(at(row));
-  }
-  i32 code(i64 row) const {
-    return *reinterpret_cast<const i32*>(static_cast<const char*>(data) + row * stride);
+    const i32 c = code(row);
+    return c < 0 ? std::numeric_limits<double>::quiet_NaN() : c;
   }
 };
 

@@ -81,8 +81,7 @@ void make_binary(RowFeature& feature, const FewValues& two) {
 
 i32 RowFeature::last_left(double t, bool closed) const {
   if (t == kInf) return kGapKey - 1;
-  if (kind == Keys::codes) return static_cast<i32>(std::floor(t));
-  if (kind == Keys::whole) {
+  if (kind == Keys::codes || kind == Keys::whole) {
     const double last = closed ? std::floor(t) : std::ceil(t) - 1;
     return static_cast<i32>(std::clamp(last - middle, -0x1p30, 0x1p30));
   }

@@ -31,7 +31,6 @@ struct Sorted {
   }
 
   static bool is_gap(const Column& column, i64 row) {
-    if (column.type == ColumnType::code) return column.code(row) < 0;
     const double x = column.value(row);
     return x != x;
   }

@@ -18,14 +18,17 @@ inline double midpoint(double a, double b, bool closed) {
   return mid > a && mid <= b ? mid : b;
 }
 
-// The largest value of the training set up to the midpoint of a and b.
+// The largest value of the training set up to the midpoint of a and b, and below b: the midpoint
+// may be rounded to it or be infinite.
 template <class Real>
 double data_value(std::span<const double> values, double a, double b, double slack) {
   const Real middle = static_cast<Real>(0.5 * (static_cast<double>(static_cast<Real>(a)) +
                                                static_cast<double>(static_cast<Real>(b))) +
                                         slack);
-  const auto above = std::upper_bound(values.begin(), values.end(), middle,
-                                      [](Real m, double v) { return m < static_cast<Real>(v); });
+  const Real beyond = static_cast<Real>(b);
+  const auto above = std::partition_point(values.begin(), values.end(), [&](double v) {
+    return static_cast<Real>(v) <= middle && static_cast<Real>(v) < beyond;
+  });
   return above == values.begin() ? a : std::max(a, *(above - 1));
 }
 

@@ -37,9 +37,10 @@ class SplitSearch {
       scratch.constant.set_others(p_.n_features(), *node.active);
       draw_features(p_.params.max_features, scratch);
     }
-    const std::vector<i32>& order = draws ? scratch.drawn : *node.active;
+    // Asked for anew each time: a search may give the node a shorter list.
+    auto order = [&]() -> const std::vector<i32>& { return draws ? scratch.drawn : *node.active; };
     std::vector<Candidate> found;  // where all are scored before one wins
-    auto search = [&] { return g_.store->search(node, view, order, shared, found, scratch); };
+    auto search = [&] { return g_.store->search(node, view, order(), shared, found, scratch); };
     Candidate best = search();
     // A draw without any admissible split goes on until there is one, unless that makes a leaf.
     while (draws && p_.params.redraw && best.kind == CandidateKind::none &&
@@ -47,7 +48,7 @@ class SplitSearch {
       if (draw_features(1, scratch)) best = search();
     }
     if (o_.linear &&
-        o_.linear->better(view, best, order, draws, [&] { g_.poll(0); }, scratch, chosen.split)) {
+        o_.linear->better(view, best, order(), draws, [&] { g_.poll(0); }, scratch, chosen.split)) {
       chosen.split.gain *= g_.gain_unit;
       return chosen.external = true;
     }

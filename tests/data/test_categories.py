@@ -88,3 +88,10 @@ def test_names_are_listed_shortly() -> None:
     assert listed(["a"], "column") == "column 'a'"
     assert listed(["a", "b"], "column") == "columns 'a', 'b'"
     assert listed(list("abcdefg")) == "'a', 'b', 'c', 'd', 'e' and 2 more"
+
+
+def test_categories_beyond_64_bits_are_floats_or_refused():
+    assert plain_values([1e300, -1e300, 1e19, 3.0], "a") == [1e300, -1e300, 10**19, 3]
+    assert [type(value) for value in plain_values([1e300, 1e19], "a")] == [float, int]
+    with pytest.raises(DataError, match=r"'a' must have categories .* got one of 100 bits"):
+        plain_values([1, 10**30], "a")

@@ -227,3 +227,13 @@ def test_a_target_that_holds_no_numbers_is_refused(y: Any, message: str) -> None
 )
 def test_a_target_brings_its_name_where_it_has_one(y: Any, name: str) -> None:
     assert target_name(y) == name
+
+
+@pytest.mark.parametrize("y", [[1.0, 1e155], [[0.0, 1.0], [1e155, 2.0]], [-1.1e150, 0.0]])
+def test_numbers_whose_squares_would_overflow_are_refused(y: Any) -> None:
+    with pytest.raises(DataError, match=r"y must lie within ±1e\+150, got .* scale it"):
+        numeric_target(y)
+
+
+def test_numbers_up_to_the_largest_are_taken() -> None:
+    assert_array_equal(numeric_target([1e150, -1e150]), [1e150, -1e150])

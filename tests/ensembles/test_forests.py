@@ -330,3 +330,44 @@ def test_a_leaf_without_rows_says_what_its_parent_does():
     model.fit(X, random.integers(0, 3, n))
     assert any(0 in member.tree_.n_samples for member in model.estimators_)
     assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def ordered_and_numbers(code):
+    """A column of ordered categories, and the same as numbers."""
+    levels = [f"level {k}" for k in range(code.max() + 1)]
+    ordered = pd.DataFrame({"a": pd.Categorical.from_codes(code, levels, ordered=True)})
+    return ordered, np.where(code < 0, np.nan, code)[:, None].astype(float)
+
+
+@pytest.mark.parametrize("n_levels", [3, 9, 300])
+@pytest.mark.parametrize("has_gaps", [False, True])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tw.ExtraTreesClassifier(5, random_state=0),
+        lambda: tw.ExtraTreesClassifier(5, criterion="entropy", random_state=0),
+        lambda: tw.ExtraTreesRegressor(5, random_state=0),
+        lambda: tw.BaggingClassifier(tw.CARTClassifier(splitter="random"), 5, random_state=0),
+    ],
+)
+def test_random_cuts_of_ordered_categories_are_those_of_their_positions(
+    make, n_levels, has_gaps, tmp_path
+):
+    random = np.random.default_rng(0)
+    code = random.integers(0, n_levels, 200)
+    y = code % 3  # of numbers, or of more than two classes
+    if has_gaps:
+        code[::5] = -1
+    ordered, numbers = ordered_and_numbers(code)
+    found, expected = make().fit(ordered, y), make().fit(numbers, y)
+    assert_array_equal(found.predict(ordered), expected.predict(numbers))
+    tw.save(found, tmp_path / "model")
+    assert_array_equal(tw.load(tmp_path / "model").predict(ordered), found.predict(ordered))
+
+
+@pytest.mark.parametrize("make", [tw.RandomForestClassifier, tw.ExtraTreesClassifier])
+def test_constraints_on_one_class_ask_for_nothing(make, tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = make(5, monotonic_cst=[1, 0], random_state=0).fit(X, np.zeros(30))
+    tw.save(model, tmp_path / "model")
+    assert_array_equal(tw.load(tmp_path / "model").predict(X), np.zeros(30))

@@ -228,6 +228,7 @@ def test_the_result_reads_as_text_json_frame_and_picture() -> None:
         ({"k": 9}, ParameterError, "at most the 5 columns"),
         ({"n_bin": 3}, ParameterError, "Did you mean 'n_bins'"),
         ({"alpha": 2.0}, ParameterError, "alpha must be"),
+        ({"n_bins": 2**31 - 1}, ParameterError, "n_bins must be"),
         ({"model": GaussianNB()}, ParameterError, "uses none"),
         ({"method": "boruta", "model": GaussianNB()}, ParameterError, "of treewright"),
         ({"task": "regression", "method": "chi2"}, ParameterError, "is for classes"),

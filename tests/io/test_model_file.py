@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
@@ -445,3 +447,31 @@ def test_this_version_still_writes_format_1(tmp_path, fake_estimator):
         golden, golden_arrays = take_apart((GOLDEN / f"format_1_{name}.treewright").read_bytes())
         assert header | {"treewright": golden["treewright"]} == golden
         assert arrays == golden_arrays
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        list(pd.to_datetime(["2021-01-01", "2020-06-01"])),
+        pd.to_datetime(["2021-01-01", "2020-06-01"]),
+        [datetime.date(2021, 1, 1), datetime.date(2020, 6, 1)],
+        np.array(["2021-01-01", "2020-06-01"], "M8[s]"),
+    ],
+    ids=["timestamps", "index", "dates", "numpy"],
+)
+def test_dates_in_order_are_saved_as_their_text(order, tmp_path):
+    X = pd.DataFrame({"when": pd.to_datetime(["2021-01-01", "2020-06-01"] * 10)})
+    y = np.tile([0, 1], 10)
+    model = treewright.CARTClassifier(ordinal_features={"when": order}).fit(X, y)
+    treewright.save(model, tmp_path / "model")
+    copy = treewright.load(tmp_path / "model")
+    assert copy.ordinal_features == {"when": ["2021-01-01", "2020-06-01"]}
+    assert copy.predict(X).tolist() == model.predict(X).tolist() == y.tolist()
+    assert copy.fit(X, y).tree_.to_dict() == model.tree_.to_dict()
+
+
+def test_huge_numbers_are_categories_of_a_file_too(tmp_path):
+    X = np.tile([[1e300], [-1e300]], (10, 1))
+    model = treewright.CARTClassifier(categorical_features=[0]).fit(X, X[:, 0] > 0)
+    treewright.save(model, tmp_path / "model")
+    assert treewright.load(tmp_path / "model").score(X, X[:, 0] > 0) == 1.0

@@ -228,3 +228,18 @@ def test_trace_shows_split_information_and_gain_ratio(tennis):
     assert "gain ratio" in str(found)
     cart = CARTClassifier().fit(tennis.data, tennis.target)
     assert "gain ratio" not in str(cart.trace(0, tennis.data, tennis.target))
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(1.0, 3e300), (1.5e308, 1.7e308), (16777218.0, 16777220.0)],
+    ids=["beyond single precision", "a sum that overflows", "neighbours in single precision"],
+)
+def test_thresholds_part_the_values_next_to_them(low, high, variant):
+    x = np.repeat([low, high], 20)
+    model = C45Classifier(variant=variant).fit(x[:, None], x == high)
+    if variant != "release8" or low < 3e38:
+        assert model.tree_.n_leaves == 2
+        assert low <= model.tree_.splits.breaks[0] < high
+    else:  # both are infinite in single precision
+        assert model.tree_.n_leaves == 1

@@ -203,3 +203,31 @@ def test_a_test_is_not_exchanged_for_one_worse_than_the_tests_below_it():
     answers = model.predict_then_learn(X, y, classes=np.arange(4))
     assert model.tree_.splits.feature[0] in (0, 1)
     assert np.mean(answers[n_noise:] == y[n_noise:]) > 0.97
+
+
+@pytest.mark.parametrize("options", [{}, {"leaf_prediction": "mean"}, {"drift": "adwin"}])
+def test_a_tree_of_numbers_is_saved_with_all_its_leaves(options, tmp_path):
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    model = HoeffdingTreeRegressor(**options).fit(X, 3.0 * (X[:, 0] > 0))
+    assert model.tree_.n_leaves > 1
+    treewright.save(model, tmp_path / "model")
+    copy = treewright.load(tmp_path / "model")
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+    assert copy.tree_.to_dict() == model.tree_.to_dict()
+
+
+@pytest.mark.parametrize("make", [HoeffdingTreeClassifier, HoeffdingTreeRegressor])
+def test_numbers_at_the_end_of_their_range_are_refused_before_a_row_is_learned(make, tmp_path):
+    X = np.random.default_rng(0).uniform(-1, 1, (1000, 2))
+    y = (X[:, 0] > 0).astype(int)
+    model = make().fit(X * 1e300, y)
+    treewright.save(model, tmp_path / "model")
+    said = treewright.load(tmp_path / "model").predict(X * 1e300)
+    np.testing.assert_array_equal(said, model.predict(X * 1e300))
+    learned = model._stream.state()
+    for huge in (X * 1e308, pa.table({"x0": X[:, 0] * 1e308, "x1": X[:, 1]})):
+        with pytest.raises(DataError, match=r"within ±1e\+300 .*'x0'"):
+            make().fit(huge, y)
+    with pytest.raises(DataError, match="scale"):
+        model.partial_fit(X * 1e308, y)
+    np.testing.assert_array_equal(model._stream.state(), learned)

@@ -372,3 +372,12 @@ def test_trees_of_a_forest_that_grows_further_are_those_of_one_grown_at_once():
     grown.set_params(n_estimators=6).fit(X, y)
     whole = tw.RandomForestClassifier(6, base=base, random_state=0).fit(X, y)
     assert_array_equal(grown.predict_proba(X), whole.predict_proba(X))
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_a_forest_on_columns_of_two_values(n_columns):
+    random = np.random.default_rng(0)
+    X = random.integers(0, 2, (60, n_columns)).astype(float)
+    y = (X.sum(axis=1) > n_columns / 2) ^ (random.random(60) < 0.2)
+    model = tw.BaggingClassifier(tw.ObliqueTreeClassifier(), 10, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.7

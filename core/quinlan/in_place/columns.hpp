@@ -10,9 +10,7 @@ namespace treewright {
 
 inline bool any_gap(const Column& column, i64 n) {
   for (i64 i = 0; i < n; ++i) {
-    if (column.type == ColumnType::code ? column.code(i) < 0 : std::isnan(column.value(i))) {
-      return true;
-    }
+    if (std::isnan(column.value(i))) return true;
   }
   return false;
 }

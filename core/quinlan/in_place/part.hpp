@@ -216,10 +216,7 @@ class InPlacePartGrower {
         const bool gap = shared_.columns.is_gap(f, a);
         if (gap != shared_.columns.is_gap(f, b)) return false;
         if (gap) continue;
-        if (shared_.columns.is_coded(f) ? column.code(a) != column.code(b)
-                                        : column.value(a) != column.value(b)) {
-          return false;
-        }
+        if (column.value(a) != column.value(b)) return false;
       }
     }
     return true;

@@ -28,6 +28,10 @@ from treewright.errors import DataError, SchemaError, UnseenCategoriesWarning
 __all__ = ["Coded", "learn", "listed", "match", "plain_values", "warn_unseen"]
 
 
+MOST_WHOLE = 2**64 - 1
+"""Largest integer that is a category; a model file holds no more bits."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Coded:
     """Codes (−1 is a gap) and the values they stand for, not yet unique or plain.
@@ -79,13 +83,18 @@ def _plain(value: Any, name: str) -> Any:
 
 def _plain_number(value: Any, name: str) -> int | float | None:
     if isinstance(value, numbers.Integral):
+        if abs(value) > MOST_WHOLE:
+            raise DataError(
+                f"Column {name!r} must have categories that are whole numbers of at most 64 bits, "
+                f"or text, got one of {int(value).bit_length()} bits; turn them into text."
+            )
         return int(value)
     number = float(value)
     if math.isnan(number):
         return None
     if math.isinf(number):
         raise infinity_error([name])
-    return int(number) if number.is_integer() else number
+    return int(number) if number.is_integer() and abs(number) <= MOST_WHOLE else number
 
 
 def _date_text(value: datetime.date | datetime.time) -> str:

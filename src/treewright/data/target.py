@@ -29,6 +29,9 @@ __all__ = [
     "target_name",
 ]
 
+MOST = 1e150
+"""Largest number to be predicted, either side of zero: squares of 10^8 of them can be added."""
+
 
 def class_codes(
     y: Any, classes: NDArray[Any] | None = None
@@ -295,6 +298,11 @@ def _check_finite(values: NDArray[np.floating[Any]]) -> None:
     _refuse_gaps(int(np.count_nonzero(np.isnan(values))), values.size)
     if np.isinf(values).any():
         raise DataError("y must hold finite numbers, but contains infinity; drop those rows.")
+    if max(-float(values.min(initial=0)), float(values.max(initial=0))) > MOST:
+        raise DataError(
+            f"y must lie within ±{MOST:.0e}, got {values.min():g} to {values.max():g}; scale it, "
+            "so that sums of squares stay finite."
+        )
 
 
 def _refuse_gaps(n_gaps: int, n: int) -> None:

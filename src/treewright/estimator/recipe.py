@@ -118,6 +118,8 @@ def monotonic_signs(given: Any, schema: Schema, target: Target) -> tuple[int, ..
                 f"monotonic_cst needs ordered values, but {feature.name!r} is nominal; "
                 "declare its order with ordinal_features, or set its sign to 0."
             )
+    if len(target.classes) == 1:  # its rate is one everywhere
+        return None
     return tuple(int(sign) for sign in signs)
 
 

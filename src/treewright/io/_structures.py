@@ -15,10 +15,11 @@ import numpy as np
 
 import treewright
 from treewright.criteria import CRITERIA
+from treewright.data.categories import plain_values
 from treewright.data.schema import Feature, Schema, Target
 from treewright.errors import ModelFileError
 from treewright.io._forest import pack_forest, unpack_forest
-from treewright.io._values import Structure
+from treewright.io._values import Encoder, Structure
 from treewright.rules import RuleSet
 from treewright.rules._serialize import body_from_dict, body_to_dict
 from treewright.tree.check import check_schema, check_structure
@@ -353,11 +354,20 @@ def _take_estimator_apart(estimator: Any) -> dict[str, object]:
     if is_fitted(estimator):
         _check_parameters(estimator)
         state = dict(estimator._state())
-    return {
-        "class": type(estimator).__name__,
-        "parameters": dict(estimator.get_params(deep=False)),
-        "state": state,
-    }
+    parameters = dict(estimator.get_params(deep=False))
+    if isinstance(orders := parameters.get("ordinal_features"), Mapping):
+        named = {name: _storable(order, name) for name, order in orders.items()}
+        parameters["ordinal_features"] = named
+    return {"class": type(estimator).__name__, "parameters": parameters, "state": state}
+
+
+def _storable(order: Any, name: Any) -> Any:
+    """Categories in order as they are, or as what they stand for: dates as text."""
+    try:
+        Encoder().encode(order)
+    except ModelFileError:
+        return plain_values(order, str(name))
+    return order
 
 
 def _build_estimator(parts: dict[str, Any]) -> object:

@@ -73,7 +73,7 @@ _OWN = {
         "merged (Bonferroni).",
     ),
     "n_bins": Parameter(
-        [Interval(Integral, 2, None, closed="left")],
+        [Interval(Integral, 2, 2**16, closed="both")],
         "int",
         "Bins of about equal weight that a continuous predictor is cut into; breaks are values "
         "of the training data.",

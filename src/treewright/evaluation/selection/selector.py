@@ -95,7 +95,7 @@ ROWS: dict[str, Parameter] = {
         [Interval(Real, 0.0, 1.0, closed="neither")], "float", "Level of the methods' own tests."
     ),
     "n_bins": Parameter(
-        [Interval(Integral, 2, None, closed="left")],
+        [Interval(Integral, 2, 2**16, closed="both")],
         "int",
         "Bins of continuous columns for chi-squared, information gain and gain ratio.",
     ),

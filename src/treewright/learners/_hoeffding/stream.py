@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
+from treewright.errors import DataError
 from treewright.kernels.stream import StreamTree
 from treewright.tree.growing.grow import wrap_grown
 from treewright.tree.growing.recipe import Recipe
@@ -21,6 +22,8 @@ __all__ = ["Stream", "code_counts"]
 
 Floats = NDArray[np.float64]
 WAITING = "Hoeffding's bound does not tell the best test from the second best yet"
+MOST = 1e300
+"""Largest number that is learned from, either side of zero; bins may span 64 times as much."""
 CHUNK = 1 << 15
 """Rows that are turned into a matrix together."""
 
@@ -70,6 +73,7 @@ class Stream:
         self, table: Table, y: NDArray[Any], weight: Floats | None, *, want: bool = False
     ) -> Floats | None:
         """Learn the rows in their order; with ``want`` the answers before each was learned."""
+        _refuse_huge(table)
         answers = []
         self._tree = None
         for begin in range(0, table.n_rows, CHUNK):
@@ -96,6 +100,19 @@ class Stream:
             tree = wrap_grown(arrays, schema, target, recipe)
             self._tree = replace(tree, stopping=Stopping(no_split=WAITING))
         return self._tree
+
+
+def _refuse_huge(table: Table) -> None:
+    """Refuse numbers around which bins would have no finite edges."""
+    for feature, column in zip(table.schema.features, table.columns, strict=True):
+        if column.dtype != np.float64:
+            continue
+        most = max(np.fmax.reduce(column, initial=0.0), -np.fmin.reduce(column, initial=0.0))
+        if most > MOST:
+            raise DataError(
+                f"Columns must lie within ±{MOST:.0e} for a Hoeffding tree, but {feature.name!r} "
+                f"reaches {most:g}; scale it."
+            )
 
 
 def _matrix(table: Table, begin: int, end: int) -> Floats:
@@ -125,7 +142,7 @@ def _arrays(found: dict[str, Any], schema: Schema, target: Target) -> dict[str, 
     if target.is_classification:
         weight, value, impurity = totals.sum(axis=1), totals, np.zeros(n)
     else:
-        weight = totals[:, 0]
+        weight = np.ascontiguousarray(totals[:, 0])
         known = np.maximum(weight, 1e-300)
         mean = totals[:, 1] / known
         value = mean[:, None]
