@@ -227,3 +227,8 @@ def test_a_target_that_holds_no_numbers_is_refused(y: Any, message: str) -> None
 )
 def test_a_target_brings_its_name_where_it_has_one(y: Any, name: str) -> None:
     assert target_name(y) == name
+
+
+def test_a_series_without_a_name_is_y():
+    assert target_name(pl.Series([1, 2])) == "y"
+    assert target_name(pl.Series("price", [1, 2])) == "price"

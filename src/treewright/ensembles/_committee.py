@@ -307,13 +307,15 @@ def out_of_fold(
 
 def _fit(model: Any, material: Material) -> Any:
     if material.weight is None:
-        return model.fit(material.rows, material.y)
+        model.fit(material.rows, material.y)
+        return model
     if not has_fit_parameter(model, "sample_weight"):
         raise DataError(
             f"sample_weight was given, but {type(model).__name__} does not support sample weights; "
             "leave the weights or that member out."
         )
-    return model.fit(material.rows, material.y, sample_weight=material.weight)
+    model.fit(material.rows, material.y, sample_weight=material.weight)
+    return model
 
 
 def _fit_and_say(model: Any, method: str, material: Material, rows: Any) -> Floats:
