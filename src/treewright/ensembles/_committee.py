@@ -32,7 +32,7 @@ from treewright.estimator.training import threads
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["Committee", "Material", "answer", "out_of_fold"]
+__all__ = ["Committee", "Material", "answer", "of_classes", "out_of_fold"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -266,10 +266,15 @@ def answer(model: Any, rows: Any, method: str, classes: NDArray[Any] | None) -> 
     said = said.reshape(len(said), -1)
     if method == "decision_function" and len(model.classes_) == 2:
         said = np.hstack([-said, said])
-    if len(model.classes_) == len(classes):
+    return of_classes(said, model.classes_, classes)
+
+
+def of_classes(said: Floats, known: NDArray[Any], classes: NDArray[Any]) -> Floats:
+    """Columns of the known classes as columns of all; the others are zero."""
+    if len(known) == len(classes):
         return np.asarray(said, np.float64)
     whole = np.zeros((len(said), len(classes)))
-    whole[:, np.searchsorted(classes, model.classes_)] = said
+    whole[:, np.searchsorted(classes, known)] = said
     return whole
 
 
