@@ -90,6 +90,8 @@ void scale_targets(Problem& p, i64 n_draws) {
     const double sum = absolute_sum(std::vector<double>(weight, weight + n), n_draws);
     const double scale = !fractions && all_integer(weight, n) ? 1.0 : power_scale(sum);
     p.weight = scaled(weight, n, scale);
+    // No weight is rounded away: a node has some, whatever rows it holds.
+    for (i64 i = 0; i < n; ++i) p.weight[i] = std::max<i64>(p.weight[i], weight[i] > 0);
     p.weight_unit = 1 / scale;
   }
   if (p.is_classification()) {

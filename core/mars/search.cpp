@@ -169,6 +169,8 @@ void Run::gather(const Feature& feature, const double* parent, const double* roo
         // Among the copies of a row the knot is at the row, after the last at the row below.
         const bool at_row = next <= counted - 1;
         const double passed = above + w - (counted - next);
+        // The other steps among these copies would offer the same knot.
+        if (at_row) next += spans.step * std::floor((counted - 1 - next) / spans.step);
         if ((!at_row && !has_below) || passed > n - 1 - spans.end) continue;
         const i64 chosen = at_row ? i : i + 1;
         if (!knot.empty() && knot.back() == feature.x[chosen]) continue;

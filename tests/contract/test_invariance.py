@@ -36,7 +36,7 @@ def same_tree(left: Any, right: Any, rtol: float = 0.0) -> None:
         return
     if not has_tree(left):
         assert left.basis_.terms == right.basis_.terms
-        assert_allclose(left.coef_, right.coef_, rtol=rtol, atol=rtol)
+        assert_allclose(left.coefficients_, right.coefficients_, rtol=rtol, atol=rtol)
     for one, other in zip(trees(left), trees(right), strict=True):
         assert_array_equal(one.first_child, other.first_child)
         for name, array in one.splits.arrays().items():

@@ -237,3 +237,8 @@ def test_numbers_whose_squares_would_overflow_are_refused(y: Any) -> None:
 
 def test_numbers_up_to_the_largest_are_taken() -> None:
     assert_array_equal(numeric_target([1e150, -1e150]), [1e150, -1e150])
+
+
+def test_a_series_without_a_name_is_y():
+    assert target_name(pl.Series([1, 2])) == "y"
+    assert target_name(pl.Series("price", [1, 2])) == "price"

@@ -281,3 +281,87 @@ def test_margins_of_unknown_classes_are_refused():
     model = AdaBoostClassifier(n_estimators=3).fit(*IRIS)
     with pytest.raises(DataError, match="classes of training"):
         model.margins(IRIS[0], IRIS[1] + 7)
+
+
+# Weights far apart, rates far from one
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_rounds_go_on_when_weights_are_far_apart(algorithm):
+    base = treewright.CARTClassifier(max_depth=3)
+    model = AdaBoostClassifier(base, algorithm=algorithm, n_estimators=60, random_state=0)
+    assert len(model.fit(*CANCER)) == 60
+    assert model.training_errors_[-1] == 0
+
+
+def test_scikit_learns_adaboost_goes_on_over_a_tree_of_ours():
+    base = treewright.CARTClassifier(max_depth=3)
+    model = SklearnAdaBoost(base, n_estimators=60, random_state=0).fit(*CANCER)
+    assert len(model.estimators_) == 60
+    assert model.score(*CANCER) == 1
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("rate", [1e-100, 1, 1e3, 1e100])
+@pytest.mark.parametrize("method", ["reweight", "resample"])
+def test_any_learning_rate_gives_numbers_and_a_file(algorithm, rate, method, tmp_path):
+    model = AdaBoostClassifier(
+        algorithm=algorithm, learning_rate=rate, method=method, n_estimators=5, random_state=0
+    ).fit(*CANCER)
+    probability = model.predict_proba(CANCER[0])
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
+    assert np.all(np.isfinite(model.feature_importances_))
+    treewright.save(model, tmp_path / "m.tw")
+    loaded = treewright.load(tmp_path / "m.tw")
+    np.testing.assert_array_equal(loaded.predict_proba(CANCER[0]), probability)
+
+
+@pytest.mark.parametrize("loss", ["linear", "square", "exponential"])
+@pytest.mark.parametrize("rate", [1e-100, 1e10, 1e100])
+def test_any_learning_rate_gives_a_median(loss, rate):
+    X, y = load_diabetes(return_X_y=True)
+    model = AdaBoostRegressor(loss=loss, learning_rate=rate, n_estimators=4, random_state=0)
+    assert np.all(np.isfinite(model.fit(X, y).predict(X)))
+
+
+def test_members_that_are_as_good_as_chance_but_for_rounding_end_the_boosting(tmp_path):
+    X = np.zeros((30, 1))
+    with pytest.warns(WeakMemberWarning):
+        model = AdaBoostClassifier().fit(X, np.arange(30) % 3)
+    assert len(model) == 1
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    treewright.export(model, tmp_path / "m.json")
+
+
+class SilentTree(DecisionTreeClassifier):
+    """A tree whose fit returns nothing."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    "team",
+    [
+        AdaBoostClassifier(SilentTree(), n_estimators=3),
+        AdaBoostClassifier(SilentTree(), n_estimators=3, method="resample"),
+        treewright.BaggingClassifier(SilentTree(), n_estimators=3),
+        treewright.BaggingClassifier(SilentTree(), n_estimators=3, bootstrap=False),
+        treewright.VotingClassifier([("silent", SilentTree())]),
+        treewright.StackingClassifier([("silent", SilentTree())], final_estimator=SilentTree()),
+        treewright.CostSensitiveClassifier(SilentTree()),
+    ],
+    ids=lambda team: type(team).__name__,
+)
+def test_members_need_not_return_themselves(team):
+    assert team.fit(*IRIS).score(*IRIS) > 0.9
+
+
+@pytest.mark.parametrize("learner", [AdaBoostClassifier, AdaBoostRegressor])
+def test_threads_are_not_part_of_the_members(learner, tmp_path):
+    files = []
+    for n_jobs in (None, 1, 2, -1):
+        model = learner(n_estimators=3, n_jobs=n_jobs, random_state=0).fit(*IRIS)
+        treewright.save(model.set_params(n_jobs=None), tmp_path / "m.tw")
+        files.append((tmp_path / "m.tw").read_bytes())
+    assert len(set(files)) == 1

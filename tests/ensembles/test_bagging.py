@@ -216,3 +216,9 @@ def test_judging_by_rows_left_out_needs_rows_left_out(iris):
         tw.BaggingClassifier(bootstrap=False, oob_score=True).fit(*iris)
     pasted = tw.BaggingClassifier(method="pasting", n_estimators=30, oob_score=True).fit(*iris)
     assert pasted.oob_score_ > 0.85
+
+
+@pytest.mark.parametrize("learner", [tw.BaggingRegressor, tw.RandomForestRegressor])
+def test_more_rows_than_a_number_can_count_are_refused(learner):
+    with pytest.raises(ParameterError, match=r"max_samples must be at most .* got 1e\+308"):
+        learner(max_samples=1e308).fit(*load_diabetes(return_X_y=True))

@@ -286,3 +286,108 @@ def test_every_parameter_is_declared_and_documented(team: Any) -> None:
     documented = {line.split(" : ")[0] for line in type(team).__doc__.splitlines()}
     assert names <= documented
     assert is_classifier(team) == type(team).__name__.endswith("Classifier")
+
+
+# The linear blender
+
+
+IRIS = load_iris(return_X_y=True)
+STRANGE = {
+    "gaps": np.where(np.arange(600).reshape(150, 4) % 7 == 0, np.nan, IRIS[0]),
+    "texts": pd.DataFrame({"a": IRIS[0][:, 0], "b": np.where(IRIS[1] == 1, "u", "v")}),
+    "huge": IRIS[0] * 1e300,
+    "numbers as names": pd.DataFrame(IRIS[0]).mask(IRIS[0] > 5),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+@pytest.mark.parametrize("team", ["classes", "numbers"])
+def test_a_linear_blender_refuses_columns_that_it_cannot_read(kind: str, team: str) -> None:
+    model: Any = treewright.StackingClassifier(CLASSIFIERS, passthrough=True, cv=2)
+    if team == "numbers":
+        model = treewright.StackingRegressor(REGRESSORS, passthrough=True, cv=2)
+    with pytest.raises(DataError, match=r"the blender of Stacking.*needs"):
+        model.fit(STRANGE[kind], IRIS[1])
+    model.fit(IRIS[0], IRIS[1])
+    if isinstance(STRANGE[kind], np.ndarray):
+        with pytest.raises(DataError, match=r"the blender of Stacking.*needs"):
+            model.predict(STRANGE[kind])
+
+
+@pytest.mark.filterwarnings("ignore:Dates and times")
+@pytest.mark.parametrize("columns", ["numbers", "dates", "booleans"])
+def test_a_linear_blender_with_passthrough_is_saved_with_what_it_saw(
+    columns: str, tmp_path: Any
+) -> None:
+    X: Any = IRIS[0]
+    if columns != "numbers":
+        more = pd.date_range("2020-01-01", periods=150) if columns == "dates" else IRIS[1] == 1
+        X = pd.DataFrame({"a": X[:, 0], "b": more})
+    for model in (
+        treewright.StackingClassifier(CLASSIFIERS, passthrough=True, cv=2, random_state=0),
+        treewright.StackingRegressor(REGRESSORS, passthrough=True, cv=2, random_state=0),
+    ):
+        model.fit(X, IRIS[1])
+        treewright.save(model, tmp_path / "m.tw")
+        assert np.array_equal(said(treewright.load(tmp_path / "m.tw"), X), said(model, X))
+
+
+def test_huge_targets_are_refused_by_a_linear_blender() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(DataError, match=r"must lie within|needs numbers within"):
+        treewright.StackingRegressor(REGRESSORS).fit(X, y * 1e155)
+
+
+def test_blending_needs_two_classes_for_the_blender_and_takes_one_less_than_all(
+    tmp_path: Any,
+) -> None:
+    X, y = IRIS[0][:60], np.arange(60) % 2
+    model = treewright.StackingClassifier(CLASSIFIERS, method="blending", random_state=0)
+    for n, k in ((2, 2), (3, 3), (4, 3)):
+        with pytest.raises(DataError, match="needs rows of two classes for the blender"):
+            model.fit(X[:n], np.arange(n) % k)
+    y[7] = 5  # a row alone trains the members; the blender does not meet it
+    probability = model.fit(X, y).predict_proba(X)
+    assert probability.shape == (60, 3)
+    treewright.save(model, tmp_path / "m.tw")
+    assert np.array_equal(treewright.load(tmp_path / "m.tw").predict_proba(X), probability)
+
+
+@pytest.mark.parametrize("passthrough", [False, True])
+def test_a_linear_blender_decides_as_scikit_learns(passthrough: bool) -> None:
+    X, y = IRIS
+    for codes in (y, (y > 0).astype(int)):
+        model = treewright.StackingClassifier(CLASSIFIERS, passthrough=passthrough, cv=2)
+        model.fit(X, codes)
+        seen, blender = model.transform(X), model.final_estimator_
+        np.testing.assert_allclose(model.predict_proba(X), blender.predict_proba(seen))
+        np.testing.assert_allclose(model.decision_function(X), blender.decision_function(seen))
+        assert np.array_equal(model.predict(X), blender.predict(seen))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        treewright.MARSRegressor(degree=2),
+        treewright.MARSClassifier(degree=2),
+        treewright.StackingClassifier(CLASSIFIERS, cv=2),
+        treewright.StackingRegressor([*REGRESSORS, ("mars", treewright.MARSRegressor())], cv=2),
+        treewright.VotingClassifier(
+            [*CLASSIFIERS, ("mars", treewright.MARSClassifier())], voting="soft", weights="learned"
+        ),
+        treewright.VotingRegressor(
+            [*REGRESSORS, ("mars", treewright.MARSRegressor())], weights="learned"
+        ),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_row_has_the_same_bits_alone_and_among_others(model: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 12))
+    y = np.abs(X[:, 0]) + X[:, 1] * X[:, 2] + np.sin(X @ np.arange(12))
+    if "Classifier" in type(model).__name__:
+        y = np.digitize(y, np.quantile(y, np.arange(1, 10) / 10))
+    model.fit(X, y)
+    ask = getattr(model, "predict_proba", model.predict)
+    whole = ask(X)
+    for rows in (slice(0, 1), slice(7, 8), slice(3, 10), slice(40, 297)):
+        assert np.array_equal(ask(X[rows]), whole[rows])

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import treewright
 from treewright import MARSClassifier, MARSRegressor
-from treewright.errors import ModelFileError, ParameterError
+from treewright.errors import DataError, ModelFileError, ParameterError
 
 
 def mixed(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
@@ -61,7 +61,7 @@ def test_figures_are_those_of_numpy_with_weights_responses_and_gaps():
     matrix = model.basis_matrix(X)
     root = np.sqrt(scaled)[:, None]
     expected = np.linalg.lstsq(matrix * root, Y * root, rcond=None)[0]
-    np.testing.assert_allclose(model.coef_, expected.T, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.coefficients_, expected.T, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(model.predict(X), matrix @ expected, atol=1e-9)
     rss = lstsq_rss(matrix, Y, scaled)
     assert model.rss_ == pytest.approx(rss)
@@ -94,7 +94,7 @@ def test_threads_do_not_change_the_model(n_jobs):
     X, y = make_friedman1(300, random_state=2)
     one = MARSRegressor(degree=2).fit(X, y)
     more = MARSRegressor(degree=2, n_jobs=n_jobs).fit(X, y)
-    np.testing.assert_array_equal(one.coef_, more.coef_)
+    np.testing.assert_array_equal(one.coefficients_, more.coefficients_)
 
 
 def test_linear_features_have_no_knots():
@@ -138,7 +138,7 @@ def test_constant_and_repeated_columns_change_nothing():
     wide = np.column_stack([np.full(200, 7.0), X, X[:, 0] * 3 - 1])
     model = MARSRegressor(max_terms=21).fit(wide, y)
     assert all(f.predictor != 0 for t in model.basis_.terms for f in t)
-    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.coefficients_).all()
     assert model.score(wide, y) > 0.8
 
 
@@ -182,7 +182,7 @@ def test_the_logistic_fit_is_that_of_scikit_learn():
     reference = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(
         terms, classes
     )
-    np.testing.assert_allclose(model.coef_[1:], reference.coef_[0], rtol=1e-4)
+    np.testing.assert_allclose(model.coefficients_[1:], reference.coef_[0], rtol=1e-4)
     np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(terms), atol=1e-5)
 
 
@@ -192,14 +192,14 @@ def test_three_classes_have_probabilities_that_add_up():
     probability = model.predict_proba(X)
     np.testing.assert_allclose(probability.sum(1), 1)
     np.testing.assert_array_equal(probability.argmax(1), model.predict(X))
-    assert model.coef_.shape == (3, len(model.basis_))
+    assert model.coefficients_.shape == (3, len(model.basis_))
     assert model.score(X, y) > 0.97
 
 
 def test_separated_classes_have_finite_coefficients():
     x = np.arange(60.0)
     model = MARSClassifier().fit(x[:, None], x > 30)
-    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.coefficients_).all()
     assert model.score(x[:, None], x > 30) == 1.0
 
 
@@ -265,3 +265,27 @@ def test_ctrl_c_ends_a_long_fit(press_ctrl_c):
     y = np.sin(7 * X[:, 0] * X[:, 1]) + X[:, 2]
     model = MARSRegressor(degree=2, thresh=0.0, max_terms=61)
     assert press_ctrl_c(1.0, lambda: model.fit(X, y)) < 5
+
+
+def test_selectors_of_scikit_learn_read_one_importance_per_feature():
+    from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+
+    X, y = make_friedman1(200, n_features=8, noise=0.5, random_state=0)
+    for selector in (
+        SelectFromModel(MARSRegressor(), max_features=5, threshold=-np.inf),
+        RFE(MARSRegressor(), n_features_to_select=5),
+        RFECV(MARSRegressor(), min_features_to_select=5, cv=2),
+    ):
+        assert {0, 1, 3, 4} <= set(selector.fit(X, y).get_support(indices=True).tolist())
+    classes = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    chosen = SelectFromModel(MARSClassifier(), max_features=5, threshold=-np.inf).fit(X, classes)
+    assert {0, 1, 3} <= set(chosen.get_support(indices=True).tolist())
+
+
+@pytest.mark.parametrize("learner", [MARSRegressor, MARSClassifier])
+def test_numbers_whose_products_overflow_are_refused(learner):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.raises(DataError, match="with degree=2 needs numbers within ±1e\\+75"):
+        learner(degree=2).fit(X * 1e300, y)
+    assert learner(degree=2).fit(X * 1e70, y).score(X * 1e70, y) > 0.5

@@ -52,7 +52,7 @@ def test_parts_of_an_additive_model_have_their_standard_deviations():
     matrix, anova = model.basis_matrix(X), model.anova()
     for k, name in enumerate(anova.features):
         own = [t for t in range(1, len(model.basis_)) if f"x{model._features_of(t)[0]}" == name]
-        part = matrix[:, own] @ model.coef_[own]
+        part = matrix[:, own] @ model.coefficients_[own]
         assert anova.sd[k] == pytest.approx(part.std())
 
 

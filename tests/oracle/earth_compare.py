@@ -56,7 +56,7 @@ class Case:
     def coefficient_error(self) -> float:
         """Largest relative difference of a coefficient of the least-squares fit."""
         expected = np.array([self.run["coefficients"][name] for name in self.selected_names()])
-        return float(np.max(np.abs(self.model.coef_ / expected - 1)))
+        return float(np.max(np.abs(self.model.coefficients_ / expected - 1)))
 
     def selected_names(self) -> list[str]:
         names = self.run["forward_terms"]

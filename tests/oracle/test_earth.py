@@ -88,8 +88,8 @@ def test_logistic_coefficients_are_those_of_earths_glm(shared_dir, name):
         glm = case.run["glm_coef"][0]
         expected = [glm.get(f"`{term}`", glm.get(term)) for term in case.selected_names()]
         if max(map(abs, expected)) > 1e10:  # separated classes: glm ran away
-            assert np.abs(case.model.coef_).max() < 1e10
+            assert np.abs(case.model.coefficients_).max() < 1e10
             continue
-        np.testing.assert_allclose(case.model.coef_, expected, rtol=1e-6)
+        np.testing.assert_allclose(case.model.coefficients_, expected, rtol=1e-6)
         compared += 1
     assert compared == (2 if name == "pima" else 0)

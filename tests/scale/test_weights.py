@@ -150,8 +150,8 @@ def test_weights_that_are_none_are_refused():
             fit(np.ones(99))
         with pytest.raises(DataError, match="rows of positive weight"):
             fit("w", frame.assign(w=0.0))
-        with pytest.raises(DataError, match="the largest at most"):
-            fit("w", frame.assign(w=np.geomspace(1e-9, 1e9, 100)))
+        with pytest.raises(DataError, match="at most 1e"):
+            fit("w", frame.assign(w=np.geomspace(1e-9, 1e101, 100)))
 
 
 def test_weights_of_one_change_nothing(saved):

@@ -50,5 +50,6 @@ def beside(columns: dict[str, NDArray[np.float64]], rows: Any) -> Any:
     if (index := getattr(rows, "index", None)) is not None:  # pandas would match by it
         import pandas as pd
 
-        return pd.concat([pd.DataFrame(columns, index=index), rows], axis=1)
+        whole = pd.concat([pd.DataFrame(columns, index=index), rows], axis=1)
+        return whole.set_axis([str(name) for name in whole.columns], axis=1)
     return frame.with_columns(*new_columns).to_native()

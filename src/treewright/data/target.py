@@ -190,7 +190,7 @@ def target_name(y: Any) -> str:
         name = names[0] if names is not None and len(names) == 1 else None
     else:
         name = getattr(y, "name", None)
-    return name if isinstance(name, str) else "y"
+    return name if isinstance(name, str) and name else "y"  # polars names none ""
 
 
 def output_names(y: Any, n_outputs: int) -> tuple[str, ...]:

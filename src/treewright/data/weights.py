@@ -22,14 +22,17 @@ __all__ = [
     "exact_sum",
     "on_scale",
     "read_weights",
-    "refuse_extremes",
+    "refuse_overflow",
+    "taking_part",
     "without_empty_rows",
 ]
 
 MOST = 1e100
-"""Largest weight; its inverse is the smallest."""
-WIDEST = 1e12
-"""Largest ratio of two weights."""
+"""Largest weight; sums of larger ones would overflow."""
+LEAST = 1e-100
+"""Smallest weight; less counts as nothing, because its products would underflow."""
+MOST_COPIES = 2**31
+"""Most equal rows that a weight can stand for: a table has fewer rows."""
 NEAR = 1e-12
 """How far a multiple may be from a whole number, relative: scaling rounds weights."""
 BITS = 40
@@ -64,31 +67,29 @@ def read_weights(
             f"sample_weight must be finite and at least 0, got {weight[row]} in row {row}; "
             "give a row that is to be left out the weight 0."
         )
-    used = weight > 0
-    refuse_extremes(weight[used])
+    refuse_overflow(float(weight.max(initial=0.0)))
+    used = taking_part(weight)
     rows = None
     if not used.all():
         rows = used
         weight = weight[rows]
         if not len(weight):
             raise DataError(
-                "sample_weight must be above 0 in at least one row, got zero weight everywhere; "
-                "leave it out to weigh all rows alike."
+                f"sample_weight must be {LEAST:.0e} or more in at least one row, got zero weight "
+                "everywhere, or nearly; scale it, or leave it out to weigh all rows alike."
             )
     return (None if np.all(weight == 1.0) else weight), rows
 
 
-def refuse_extremes(weight: NDArray[np.float64]) -> None:
-    """Refuse weights whose sums would overflow, or of which the small ones would vanish."""
-    if not len(weight):
-        return
-    least, most = float(weight.min()), float(weight.max())
-    if most > MOST or least < 1.0 / MOST or most / least > WIDEST:
-        raise DataError(
-            f"sample_weight must lie between {1 / MOST:.0e} and {MOST:.0e}, the largest at most "
-            f"{WIDEST:.0e} times the smallest, got {least:g} to {most:g}; scale them, or give "
-            "rows that hardly count the weight 0."
-        )
+def taking_part(weight: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mask of the rows that weigh enough to be learned from."""
+    return np.asarray(weight >= LEAST)
+
+
+def refuse_overflow(most: float) -> None:
+    """Refuse weights whose sums would overflow."""
+    if most > MOST:
+        raise DataError(f"sample_weight must be at most {MOST:.0e}, got {most:g}; scale it.")
 
 
 class Settled(np.ndarray[Any, Any]):
@@ -149,6 +150,8 @@ def distinct_weights(weight: NDArray[np.float64]) -> NDArray[np.float64] | None:
 
 def _are_multiples(weight: NDArray[np.float64]) -> bool:
     times = weight / weight.min()
+    if times.max() > MOST_COPIES:  # whole numbers are so close there that every weight is one
+        return False
     return bool(np.all(np.abs(times - np.rint(times)) <= NEAR * times))
 
 

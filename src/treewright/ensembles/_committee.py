@@ -32,7 +32,7 @@ from treewright.estimator.training import threads
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["Committee", "Material", "answer", "out_of_fold"]
+__all__ = ["Committee", "Material", "answer", "of_classes", "out_of_fold"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -266,10 +266,15 @@ def answer(model: Any, rows: Any, method: str, classes: NDArray[Any] | None) -> 
     said = said.reshape(len(said), -1)
     if method == "decision_function" and len(model.classes_) == 2:
         said = np.hstack([-said, said])
-    if len(model.classes_) == len(classes):
+    return of_classes(said, model.classes_, classes)
+
+
+def of_classes(said: Floats, known: NDArray[Any], classes: NDArray[Any]) -> Floats:
+    """Columns of the known classes as columns of all; the others are zero."""
+    if len(known) == len(classes):
         return np.asarray(said, np.float64)
     whole = np.zeros((len(said), len(classes)))
-    whole[:, np.searchsorted(classes, model.classes_)] = said
+    whole[:, np.searchsorted(classes, known)] = said
     return whole
 
 
@@ -307,13 +312,15 @@ def out_of_fold(
 
 def _fit(model: Any, material: Material) -> Any:
     if material.weight is None:
-        return model.fit(material.rows, material.y)
+        model.fit(material.rows, material.y)
+        return model
     if not has_fit_parameter(model, "sample_weight"):
         raise DataError(
             f"sample_weight was given, but {type(model).__name__} does not support sample weights; "
             "leave the weights or that member out."
         )
-    return model.fit(material.rows, material.y, sample_weight=material.weight)
+    model.fit(material.rows, material.y, sample_weight=material.weight)
+    return model
 
 
 def _fit_and_say(model: Any, method: str, material: Material, rows: Any) -> Floats:

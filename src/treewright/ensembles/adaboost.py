@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 
 from treewright.data.schema import Target
-from treewright.ensembles._adaboost.algorithms import ALGORITHMS, is_perfect, total
+from treewright.ensembles._adaboost.algorithms import ALGORITHMS, is_chance, is_perfect, total
 from treewright.ensembles._adaboost.lesson import boosting_lesson, check_can_be_taught
 from treewright.ensembles._adaboost.parameters import SHARED
 from treewright.ensembles._adaboost.rounds import Boosted, Judge, Verdict
@@ -33,7 +33,7 @@ from treewright.errors import ModelFileError, ParameterError, WeakMemberWarning
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.target import ClassTarget
 from treewright.estimator.tasks import class_names
-from treewright.estimator.training import Training
+from treewright.estimator.training import Training, threads
 from treewright.learners.cart import CARTClassifier
 from treewright.tree.additive import Additive, Part, additive_of, node_answers
 
@@ -125,7 +125,7 @@ class AdaBoostClassifier(ClassTarget, Theory):
         keep(self, locals())
 
     def _default_base(self) -> Any:
-        return CARTClassifier(max_depth=1, continuous_split="at_most", n_jobs=self.n_jobs)
+        return CARTClassifier(max_depth=1, continuous_split="at_most")
 
     # Fitting
 
@@ -162,7 +162,7 @@ class AdaBoostClassifier(ClassTarget, Theory):
             error = total(weight[np.argmax(score, axis=1) != y])
             if is_perfect(error):
                 return Verdict(0.0, 1.0, None, 0.0, is_first or algorithm.keeps_perfect)
-            if error >= chance:
+            if is_chance(error, chance):
                 return Verdict(error, 1.0, None, 1.0, is_first)
             step = algorithm.step(score, error, y, weight, self.learning_rate)
             return Verdict(error, step.member_weight, step.factor, step.normalizer)
@@ -172,9 +172,9 @@ class AdaBoostClassifier(ClassTarget, Theory):
     def _store(self, training: Training, boosted: Boosted) -> None:
         super()._store(training, boosted)
         chance = self._algorithm.chance(self.n_classes_)
-        if self.n_classes_ > 1 and boosted.errors[0] >= chance:  # after all redraws
+        if self.n_classes_ > 1 and is_chance(boosted.errors[0], chance):  # after all redraws
             _warn_weak(self.algorithm, boosted.errors[0], chance)
-        self._normalizers = np.array(boosted.normalizers)
+        self._normalizers = np.array(boosted.normalizers, np.float64)
         self.training_errors_ = np.array(
             [
                 np.average(np.argmax(scores, axis=1) != training.y, weights=training.sample_weight)
@@ -195,7 +195,9 @@ class AdaBoostClassifier(ClassTarget, Theory):
             yield from (np.zeros(shape) for _ in self.estimators_)
             return
         total: Floats | None = None
-        answers = self._models().each(rows, self._algorithm.answer, range(len(self)), 1)
+        answers = self._models().each(
+            rows, self._algorithm.answer, range(len(self)), threads(self.n_jobs)
+        )
         for (_, answer), weight in zip(answers, self.estimator_weights_, strict=True):
             score = weight * self._algorithm.score(answer)
             total = score if total is None else total + score

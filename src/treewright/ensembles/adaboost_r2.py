@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 
-from treewright.ensembles._adaboost.algorithms import is_perfect, total
+from treewright.ensembles._adaboost.algorithms import is_chance, is_perfect, total
 from treewright.ensembles._adaboost.estimator import AdaBoostEstimator
 from treewright.ensembles._adaboost.parameters import SHARED
 from treewright.ensembles._adaboost.rounds import Judge, Verdict
@@ -23,7 +23,7 @@ from treewright.ensembles.members.bodies import Models
 from treewright.errors import DataError, ParameterError
 from treewright.estimator.parameters import Parameter, keep, options, parameters
 from treewright.estimator.target import NumberTarget
-from treewright.estimator.training import Training
+from treewright.estimator.training import Training, threads
 from treewright.learners.cart import CARTRegressor
 from treewright.tree.additive import Additive
 
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["AdaBoostRegressor"]
 
 Floats = NDArray[np.float64]
+
+LEAST_FACTOR = 1e-260
+"""What the weight of a row keeps in one round, so that the weights of all rows have a sum."""
 
 
 @parameters(
@@ -103,7 +106,7 @@ class AdaBoostRegressor(NumberTarget, AdaBoostEstimator):
         keep(self, locals())
 
     def _default_base(self) -> Any:
-        return CARTRegressor(max_depth=3, continuous_split="at_most", n_jobs=self.n_jobs)
+        return CARTRegressor(max_depth=3, continuous_split="at_most")
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
         values, _ = super()._read_target(y)
@@ -134,11 +137,11 @@ class AdaBoostRegressor(NumberTarget, AdaBoostEstimator):
             error = total(weight * each)
             if is_perfect(error):
                 return Verdict(0.0, 1.0, None, 0.0)
-            if error >= 0.5:
+            if is_chance(error, 0.5):
                 return Verdict(error, 1.0, None, 1.0, is_first)
             beta = error / (1.0 - error)
-            factor = beta ** (self.learning_rate * (1.0 - each))
             member_weight = self.learning_rate * float(np.log(1.0 / beta))
+            factor = np.maximum(beta ** (self.learning_rate * (1.0 - each)), LEAST_FACTOR)
             return Verdict(error, member_weight, factor, total(weight * factor))
 
         return judge
@@ -156,7 +159,7 @@ class AdaBoostRegressor(NumberTarget, AdaBoostEstimator):
     def _each(self, X: Any) -> Floats:
         """What every member says of every row, of shape (rows, members)."""
         rows = self._rows(X)
-        answers = self._models().each(rows, "value", range(len(self)), 1)
+        answers = self._models().each(rows, "value", range(len(self)), threads(self.n_jobs))
         return np.column_stack([answer[:, 0] for _, answer in answers])
 
     def predict(self, X: Any) -> Floats:

@@ -17,6 +17,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import hstack as sparse_hstack
+from scipy.sparse import issparse
+from scipy.special import expit, softmax
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import StackingClassifier as SklearnStackingClassifier
 from sklearn.ensemble import StackingRegressor as SklearnStackingRegressor
@@ -27,8 +30,16 @@ from sklearn.utils.metaestimators import available_if
 from treewright.data.beside import beside
 from treewright.data.weights import counting_weights
 from treewright.ensembles._combining_parameters import STACKING
-from treewright.ensembles._committee import Committee, Material, answer, as_rows, out_of_fold
+from treewright.ensembles._committee import (
+    Committee,
+    Material,
+    answer,
+    as_rows,
+    of_classes,
+    out_of_fold,
+)
 from treewright.errors import DataError, ModelFileError, ParameterError
+from treewright.estimator.linear import as_numbers, weighted_sums
 from treewright.estimator.parameters import check_parameters, keep, parameters
 from treewright.estimator.target import ClassTarget
 
@@ -91,10 +102,9 @@ class _Stacking(Committee):
             splits = self._splits(material, self.cv, self.random_state)
             said = _narrow(out_of_fold(members, material, splits, methods, self), material.classes)
             fitted = self._fit_members(material)
-        meta = self._meta(said, part_b.rows)
         counted = counting_weights(part_b.weight)  # a blender's penalty must not mind their scale
         weight = {} if counted is None else {"sample_weight": counted}
-        blender.fit(meta, part_b.y, **weight)
+        blender.fit(self._blendable(said, part_b.rows), part_b.y, **weight)
         self._keep_members(fitted, material)
         self.final_estimator_, self.stack_method_ = blender, methods
         self._n_feature_outs = [one.shape[1] for one in said]
@@ -139,6 +149,12 @@ class _Stacking(Committee):
         if codes is not None:
             for lost in np.setdiff1d(codes, codes[~chosen]):  # members must know every class
                 chosen[np.flatnonzero(codes == lost)[0]] = False
+            if len(np.unique(codes[chosen])) < 2:
+                raise DataError(
+                    f'method="blending" needs rows of two classes for the blender, but '
+                    f"holdout={self.holdout} leaves fewer of the {n} rows; use "
+                    'method="out_of_fold", or more rows.'
+                )
         return material.take(np.flatnonzero(~chosen)), material.take(np.flatnonzero(chosen))
 
     def _meta(self, said: list[Floats], rows: Any) -> Any:
@@ -184,7 +200,28 @@ class _Stacking(Committee):
 
     def _seen(self, X: Any) -> Any:
         rows = self._readable(X)
-        return self._meta(self._said(rows), rows)
+        return self._blendable(self._said(rows), rows)
+
+    def _blendable(self, said: list[Floats], rows: Any) -> Any:
+        """What the blender takes: the linear one numbers, any other the container of ``X``."""
+        if self.final_estimator is not None:
+            return self._meta(said, rows)
+        name = f"{type(self._default_blender()).__name__}, the blender of {type(self).__name__},"
+        columns = as_numbers(np.hstack(said), name)
+        if not self.passthrough:
+            return columns
+        passed = as_numbers(rows, name)
+        if issparse(passed):
+            return sparse_hstack([columns, passed], format="csr")
+        return np.hstack([columns, passed])
+
+    def _blended(self, X: Any) -> Floats:
+        """Scores of the linear blender, one column each."""
+        seen, blender = self._seen(X), self.final_estimator_
+        coefficients = np.atleast_2d(blender.coef_)
+        if not isinstance(seen, np.ndarray):  # products of sparse rows are those of a row alone
+            return np.asarray(seen @ coefficients.T + blender.intercept_)
+        return weighted_sums(seen.T, coefficients) + blender.intercept_
 
     def _said(self, rows: Any) -> list[Floats]:
         classes = getattr(self, "classes_", None)
@@ -201,8 +238,14 @@ class _Stacking(Committee):
         -------
         y : ndarray of shape (n_samples,)
         """
+        if self.final_estimator is None:
+            return self._decided(self._blended(X))
         seen = self._seen(X)
         return np.asarray(self.final_estimator_.predict(seen))
+
+    def _decided(self, scores: Floats) -> NDArray[Any]:
+        """Predictions from scores of the linear blender."""
+        raise NotImplementedError
 
     # Model files
 
@@ -211,6 +254,9 @@ class _Stacking(Committee):
         blender: Any = self.final_estimator_
         if self.final_estimator is None:
             blender = {name: np.asarray(getattr(blender, name)) for name in _linear_parts(blender)}
+            known = getattr(self.final_estimator_, "classes_", None)
+            if known is not None and len(known) < len(self.classes_):
+                blender["known"] = np.searchsorted(self.classes_, known)
         return {
             **self._member_state(),
             "blender": blender,
@@ -235,7 +281,8 @@ class _Stacking(Committee):
             raise ModelFileError("what its blender sees is damaged")
         self.stack_method_, self._n_feature_outs = methods, widths
         if self.final_estimator is None:
-            blender = self._linear_blender(blender, sum(widths))
+            passed = self.estimators_[0].n_features_in_ if self.passthrough else 0
+            blender = self._linear_blender(blender, sum(widths) + passed)
         elif type(blender) is not type(self.final_estimator):
             raise ModelFileError("its blender is of another kind than its parameter says")
         self.final_estimator_ = blender
@@ -244,11 +291,17 @@ class _Stacking(Committee):
     def _linear_blender(self, parts: Any, n_columns: int) -> Any:
         """The default blender from its numbers."""
         model = self._default_blender()
-        if type(parts) is not dict or set(parts) != set(_linear_parts(model)):
+        classes = getattr(self, "classes_", None)
+        if type(parts) is not dict or set(parts) - {"known"} != set(_linear_parts(model)):
             raise ModelFileError("its blender is damaged")
+        if "known" in parts:  # the blender's rows did not have all classes
+            known = parts.pop("known")
+            fits = isinstance(known, np.ndarray) and known.dtype == np.int64 and known.ndim == 1
+            if classes is None or not fits or not set(known.tolist()) < set(range(len(classes))):
+                raise ModelFileError("its blender is damaged")
+            classes = classes[known]
         coefficients, intercept = parts["coef_"], parts["intercept_"]
         n_rows = coefficients.shape[0] if coefficients.ndim == 2 else 0
-        classes = getattr(self, "classes_", None)
         if classes is not None:
             n_rows = 1 if len(classes) == 2 else len(classes)
         shape = (n_rows, n_columns) if n_rows else (n_columns,)
@@ -373,6 +426,8 @@ class StackingClassifier(_Stacking, SklearnStackingClassifier):  # type: ignore[
         probability : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
+        if self.final_estimator is None:
+            return of_classes(self._probability(self._blended(X)), self._known(), self.classes_)
         seen = self._seen(X)
         return answer(self.final_estimator_, seen, "predict_proba", self.classes_)
 
@@ -388,8 +443,26 @@ class StackingClassifier(_Stacking, SklearnStackingClassifier):  # type: ignore[
         -------
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
+        if self.final_estimator is None:
+            scores = self._blended(X)
+            return scores[:, 0] if scores.shape[1] == 1 else scores
         seen = self._seen(X)
         return np.asarray(self.final_estimator_.decision_function(seen))
+
+    def _known(self) -> NDArray[Any]:
+        """Classes of the blender."""
+        return np.asarray(self.final_estimator_.classes_)
+
+    def _decided(self, scores: Floats) -> NDArray[Any]:
+        single = scores.shape[1] == 1
+        best = (scores[:, 0] > 0).astype(int) if single else np.argmax(scores, axis=1)
+        return np.asarray(self._known()[best])
+
+    def _probability(self, scores: Floats) -> Floats:
+        if scores.shape[1] == 1:
+            second = expit(scores[:, 0])
+            return np.column_stack([1 - second, second])
+        return np.asarray(softmax(scores, axis=1))
 
     def _asked(self) -> list[str]:
         found = []
@@ -467,6 +540,9 @@ class StackingRegressor(_Stacking, SklearnStackingRegressor):  # type: ignore[mi
 
     def _default_blender(self) -> Any:
         return RidgeCV()
+
+    def _decided(self, scores: Floats) -> NDArray[Any]:
+        return scores[:, 0] if np.ndim(self.final_estimator_.coef_) == 1 else scores
 
     def _asked(self) -> list[str]:
         return ["predict"] * len(self._members())

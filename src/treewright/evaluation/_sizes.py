@@ -29,8 +29,9 @@ def size_of(model: Any) -> float:
     if hasattr(model, "estimators_"):
         members = np.ravel(np.asarray(model.estimators_, object))
         return float(sum(size_of(member) for member in members.tolist()))
-    if hasattr(model, "coef_"):
-        return float(np.count_nonzero(model.coef_))
+    for name in ("coef_", "coefficients_"):
+        if hasattr(model, name):
+            return float(np.count_nonzero(getattr(model, name)))
     raise ParameterError(
         f"simplest_within needs the size of a model, which {type(model).__name__} does not tell; "
         "pass size= a function of the fitted model."

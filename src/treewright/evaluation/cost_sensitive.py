@@ -22,7 +22,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from treewright.data.weights import Settled, check_lengths, counting_weights, read_weights
+from treewright.data.weights import (
+    Settled,
+    check_lengths,
+    counting_weights,
+    read_weights,
+    taking_part,
+)
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.estimator.explained import Explained
 from treewright.estimator.parameters import (
@@ -353,22 +359,24 @@ def _checked(sample_weight: Any, n: int) -> Floats | None:
     read_weights(sample_weight, n)
     weight = np.asarray(sample_weight, np.float64)
     check_lengths(n, len(weight))
-    used = weight > 0
+    used = taking_part(weight)
     counted = counting_weights(weight[used])
-    weight = weight.copy()
-    weight[used] = 1.0 if counted is None else counted
-    return weight
+    whole = np.zeros(len(weight))
+    whole[used] = 1.0 if counted is None else counted
+    return whole
 
 
 def _fit(model: Any, X: Any, y: NDArray[Any], weight: Floats | None) -> Any:
     if weight is None:
-        return model.fit(X, y)
+        model.fit(X, y)
+        return model
     if not has_fit_parameter(model, "sample_weight"):
         raise ParameterError(
             f"Weights of rows need a model that takes sample_weight, which {type(model).__name__} "
             'does not; use method="threshold" or "metacost".'
         )
-    return model.fit(X, y, sample_weight=weight)
+    model.fit(X, y, sample_weight=weight)
+    return model
 
 
 def _class_factors(costs: Floats, totals: Floats) -> Floats:

@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from treewright.data.encode import encode
 from treewright.data.schema import Schema
 from treewright.data.weights import counting_weights, read_weights
-from treewright.errors import ModelFileError
+from treewright.errors import DataError, ModelFileError
 from treewright.estimator.base import Estimator
 from treewright.estimator.folds import row_splits
+from treewright.estimator.linear import weighted_sums
 from treewright.estimator.progress import reported
 from treewright.estimator.training import Training, threads
 from treewright.kernels.mars import ENDS, ForwardOptions, forward
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["MARS"]
 
 Floats = NDArray[np.float64]
+
+MOST_PRODUCT = 1e150
+"""Largest product of the factors of a term."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,7 @@ class MARS(Estimator):
     """Base of the two estimators."""
 
     basis_: Basis
-    coef_: Floats
+    coefficients_: Floats
     gcv_: float
     rss_: float
     rsq_: float
@@ -138,10 +142,23 @@ class MARS(Estimator):
 
     def _problem(self, training: Training, copies: Floats | None) -> Problem:
         x = predictor_matrix(self._predictors, training.table)
+        self._refuse_huge(x)
         problem = Problem(x, self._responses(training), training.sample_weight, copies)
         if problem.weight is None:
             return problem
         return replace(problem, weight=problem.weight * (problem.n / problem.weight.sum()))
+
+    def _refuse_huge(self, x: Floats) -> None:
+        """Refuse numbers whose products in a term have squares that overflow."""
+        limit = MOST_PRODUCT ** (1 / self.degree)
+        most = np.abs(x).max(axis=1, initial=0.0)
+        if np.any(most > limit):
+            k = int(np.argmax(most))
+            raise DataError(
+                f"{type(self).__name__} with degree={self.degree} needs numbers within "
+                f"±{limit:.0e}, but column {self._predictors[k].name!r} holds {most[k]:g}; "
+                "scale it."
+            )
 
     def _options(self) -> ForwardOptions:
         own: Any = self
@@ -234,7 +251,7 @@ class MARS(Estimator):
         return self
 
     def _keep_coefficients(self, rows: Floats) -> None:
-        self.coef_ = rows[0] if len(rows) == 1 else rows
+        self.coefficients_ = rows[0] if len(rows) == 1 else rows
 
     def _groups(self) -> list[tuple[int, ...]]:
         """Features that meet in terms, each set once: alone first, then pairs and more."""
@@ -263,12 +280,12 @@ class MARS(Estimator):
     # Reading the fitted model
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "coef_" in vars(self)
+        return "coefficients_" in vars(self)
 
     def _rows(self) -> Floats:
         """Coefficients with one row per output."""
         check_is_fitted(self)
-        return np.atleast_2d(self.coef_)
+        return np.atleast_2d(self.coefficients_)
 
     def _table(self, X: Any) -> Table:
         check_is_fitted(self)
@@ -286,7 +303,7 @@ class MARS(Estimator):
         Returns
         -------
         matrix : ndarray of shape (n_samples, n_terms)
-            ``matrix @ coef_.T`` is the prediction (the log odds of a classifier).
+            ``matrix @ coefficients_.T`` is the prediction (the log odds of a classifier).
 
         Examples
         --------
@@ -295,17 +312,16 @@ class MARS(Estimator):
         >>> hitters = datasets.load_hitters()
         >>> model = MARSRegressor().fit(hitters.data, hitters.target)
         >>> matrix = model.basis_matrix(hitters.data)
-        >>> matrix.shape, model.coef_.shape
+        >>> matrix.shape, model.coefficients_.shape
         ((263, 16), (16,))
-        >>> np.allclose(matrix @ model.coef_.T, model.predict(hitters.data))
+        >>> np.allclose(matrix @ model.coefficients_.T, model.predict(hitters.data))
         True
         """
         table = self._table(X)
         return self.basis_.matrix(predictor_matrix(self._predictors, table, self.basis_.used()))
 
     def _raw_scores(self, X: Any) -> Floats:
-        scores: Floats = self.basis_matrix(X) @ self._rows().T
-        return scores
+        return weighted_sums(self.basis_matrix(X).T, self._rows())
 
     def summary(self) -> Summary:
         """Terms, coefficients and figures of the model.

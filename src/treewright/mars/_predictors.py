@@ -85,6 +85,9 @@ def predictor_matrix(
         if predictor.role == "category":
             matrix[row] = column == predictor.code
             continue
+        if not table.has_gaps[predictor.feature]:
+            matrix[row] = 0.0 if predictor.role == "gap" else column
+            continue
         gap = np.isnan(column) if column.dtype.kind == "f" else column < 0
         matrix[row] = gap if predictor.role == "gap" else np.where(gap, predictor.fill, column)
     return matrix

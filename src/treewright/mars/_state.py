@@ -35,7 +35,7 @@ def to_state(model: Any) -> dict[str, Any]:
         "subsets": np.concatenate(model.subsets_.terms).astype(np.int32),
         "subset_rss": model.subsets_.rss,
         "subset_gcv": model.subsets_.gcv,
-        "coef": np.atleast_2d(model.coef_),
+        "coef": np.atleast_2d(model.coefficients_),
         "numbers": [float(getattr(model, name)) for name in _NUMBERS],
         "arrays": [np.asarray(getattr(model, name), np.float64) for name in _ARRAYS],
         "stopped": model.stopped_,

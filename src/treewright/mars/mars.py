@@ -44,7 +44,7 @@ class MARSRegressor(NumberTarget, MARS):
     ----------
     basis_ : Basis
         The terms; the first is the constant one.
-    coef_ : ndarray of shape (n_terms,) or (n_outputs, n_terms)
+    coefficients_ : ndarray of shape (n_terms,) or (n_outputs, n_terms)
         Their coefficients.
     gcv_, rss_, rsq_, grsq_ : float
         Generalised cross-validation, residual sum of squares, R², and R² with GCV in the place of
@@ -145,7 +145,7 @@ class MARSClassifier(ClassTarget, MARS):
     ----------
     basis_ : Basis
         The terms; the first is the constant one.
-    coef_ : ndarray of shape (n_terms,) or (n_classes, n_terms)
+    coefficients_ : ndarray of shape (n_terms,) or (n_classes, n_terms)
         Coefficients of the log odds of the second of two classes, or of each of several.
     classes_ : ndarray of shape (n_classes,)
         The classes.

@@ -28,7 +28,8 @@ from treewright.data.weights import (
     distinct_weights,
     exact_sum,
     on_scale,
-    refuse_extremes,
+    refuse_overflow,
+    taking_part,
 )
 from treewright.ensembles.boosting.stopping import SET_ASIDE
 from treewright.errors import DataError
@@ -171,14 +172,16 @@ class TargetPart:
 
 
 def blocks_of(piece: Piece, reading: Reading, only_target: bool = False) -> Iterator[Any]:
-    """The blocks of a piece, without rows of weight 0.
+    """The blocks of a piece, without rows that weigh nothing.
 
     Rows without a target are left out where that is asked for.
     """
     names = [reading.target] if reading.weight is None else [reading.target, reading.weight]
     for frame in piece.read(names if only_target else None, reading.rows):
         known = _rows(frame, ~_gaps(frame, reading.target)) if reading.drops_gaps else frame
-        yield known if reading.weight is None else _rows(known, raw_weights(known, reading) > 0)
+        if reading.weight is not None:
+            known = _rows(known, taking_part(raw_weights(known, reading)))
+        yield known
 
 
 def raw_weights(frame: Any, reading: Reading) -> Floats:
@@ -272,9 +275,9 @@ def merge_targets(parts: Sequence[TargetPart]) -> TargetPart:
 
 
 def weight_scale(found: TargetPart) -> float:
-    """What weights are divided by; refuses those too far apart."""
+    """What weights are divided by; refuses those that are too large."""
     all_of = WeightPart.merged(found.weights or [])
-    refuse_extremes(np.array([all_of.least, all_of.most]))
+    refuse_overflow(all_of.most)
     return counting_scale(all_of.distinct, all_of.total, found.n_rows)
 
 

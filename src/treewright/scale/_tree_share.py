@@ -185,7 +185,9 @@ class TreeBlocks:
         weight = np.ones(len(codes)) if fitting.factors is None else fitting.factors[codes]
         if fitting.reading.weight is not None:
             weight = block_weights(frame, fitting.reading) * weight
-        return np.rint(weight * fitting.target.weight_scale).astype(np.int64)
+        scaled = np.rint(weight * fitting.target.weight_scale).astype(np.int64)
+        # as in memory: a chance may be rounded away, a weight never
+        return scaled if fitting.draws else np.maximum(scaled, weight > 0)
 
     def chances(self) -> dict[str, NDArray[np.int64]]:
         """First rows of the blocks, and the chances of all their rows together."""

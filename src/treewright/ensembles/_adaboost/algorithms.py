@@ -18,21 +18,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ALGORITHMS", "Algorithm", "Round", "is_perfect", "normalized", "total"]
+__all__ = [
+    "ALGORITHMS",
+    "Algorithm",
+    "Round",
+    "bounded_exp",
+    "is_chance",
+    "is_perfect",
+    "normalized",
+    "total",
+]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
 PERFECT = 1e-12
-"""A weighted error below this is none: it is what rounding leaves of zero."""
+"""A weighted error below this is none, and one so near to that of chance is no better: rounding."""
 
 LEAST_PROBABILITY = 1e-5
 """A pure leaf would decide alone for ever; this bounds what it adds to 5.8."""
+
+MOST_EXPONENT = 600.0
+"""Bounds the factors of one round, so that weights of all rows can be added up."""
 
 
 class Round(NamedTuple):
@@ -74,9 +86,19 @@ def is_perfect(error: float) -> bool:
     return error <= PERFECT
 
 
+def is_chance(error: float, chance: float) -> bool:
+    """Whether a weighted error is no better than that of chance, but for rounding."""
+    return error >= chance - PERFECT
+
+
 def normalized(weight: Floats) -> Floats:
     """Weights with a sum of one."""
     return np.asarray(weight / total(weight))
+
+
+def bounded_exp(exponent: Any) -> Any:
+    """``exp`` that neither overflows nor vanishes."""
+    return np.exp(np.clip(exponent, -MOST_EXPONENT, MOST_EXPONENT))
 
 
 def total(values: Floats) -> float:
@@ -104,8 +126,8 @@ def _difference_score(probability: Floats) -> Floats:
 
 def _vote_step(member_weight: float, half: float, error: float, wrong: NDArray[np.bool_]) -> Round:
     """Wrong rows weigh ``exp(2 * half)`` times as much, compared with the right ones."""
-    normalizer = (1.0 - error) * np.exp(-half) + error * np.exp(half)
-    return Round(member_weight, np.where(wrong, np.exp(2.0 * half), 1.0), float(normalizer))
+    normalizer = (1.0 - error) * bounded_exp(-half) + error * bounded_exp(half)
+    return Round(member_weight, np.where(wrong, bounded_exp(2.0 * half), 1.0), float(normalizer))
 
 
 def _m1(score: Floats, error: float, y: Codes, weight: Floats, rate: float) -> Round:
@@ -120,7 +142,7 @@ def _samme(score: Floats, error: float, y: Codes, weight: Floats, rate: float) -
 
 def _exponential(score: Floats, error: float, y: Codes, weight: Floats, rate: float) -> Round:
     own = score[np.arange(len(y)), y]
-    factor = np.exp(-rate * own / (score.shape[1] - 1.0))
+    factor = bounded_exp(-rate * own / (score.shape[1] - 1.0))
     return Round(rate, factor, total(weight * factor))
 
 

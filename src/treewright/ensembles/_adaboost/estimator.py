@@ -97,13 +97,14 @@ class AdaBoostEstimator(Indexed, Paged, AnyBase):
             self.method,
             drawn_seed(self.random_state),
             float(weight.sum()) if is_count else len(weight),
+            self.n_jobs,
         )
         return boost(learner, self._judge(training), weight, self.n_estimators, progress)
 
     def _store(self, training: Training, boosted: Boosted) -> None:
         self.estimators_ = boosted.members
-        self.estimator_weights_ = np.array(boosted.weights)
-        self.estimator_errors_ = np.array(boosted.errors)
+        self.estimator_weights_ = np.array(boosted.weights, np.float64)
+        self.estimator_errors_ = np.array(boosted.errors, np.float64)
         self._schema = None
         if isinstance(training.table, Table):
             schema = training.table.schema

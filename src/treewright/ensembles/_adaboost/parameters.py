@@ -17,7 +17,7 @@ SHARED = {
         BAGGING["n_estimators"].constraints, "int", "Most rounds; each adds a member."
     ),
     "learning_rate": Parameter(
-        [Interval(Real, 0.0, None, closed="neither")],
+        [Interval(Real, 1e-100, 1e100, closed="both")],
         "float",
         "Factor for the weight of every member: less than 1 learns more slowly, in more rounds.",
     ),

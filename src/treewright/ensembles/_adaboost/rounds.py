@@ -82,6 +82,8 @@ class Learner:
     total_weight
         What the weights that members get add up to, so that limits on the weight of a leaf
         count rows.
+    n_jobs
+        Of the fits of trees that name none.
     """
 
     base: Any
@@ -90,6 +92,7 @@ class Learner:
     method: Literal["reweight", "resample"]
     seed: int
     total_weight: float
+    n_jobs: int | None
 
     def __post_init__(self) -> None:
         if self.method == "reweight" and not has_fit_parameter(self.base, "sample_weight"):
@@ -105,14 +108,23 @@ class Learner:
         model = clone(self.base)
         seeds = [n for n in model.get_params(deep=True) if n.split("__")[-1] == "random_state"]
         model.set_params(**dict.fromkeys(seeds, own_seed))
-        if isinstance(model, TreeEstimator):  # nobody looks at the pictures of all members
-            model.set_params(**model._as_member())
+        if not isinstance(model, TreeEstimator):
+            self._fit(model, weight, random, attempt)
+            return model
+        own = model.n_jobs  # stays what it was: threads are not part of a model
+        # nobody looks at the pictures of all members
+        model.set_params(n_jobs=self.n_jobs if own is None else own, **model._as_member())
+        self._fit(model, weight, random, attempt)
+        return model.set_params(n_jobs=own)
+
+    def _fit(self, model: Any, weight: Floats, random: np.random.Generator, attempt: int) -> None:
         if self.method == "reweight":
             settled = (weight * self.total_weight).view(Settled)
-            return model.fit(self.rows, self.y, sample_weight=settled)
+            model.fit(self.rows, self.y, sample_weight=settled)
+            return
         for _ in range(attempt + 1):
             drawn = np.sort(random.choice(len(weight), len(weight), p=weight))
-        return model.fit(take_rows(self.rows, drawn), self.y[drawn])
+        model.fit(take_rows(self.rows, drawn), self.y[drawn])
 
 
 def boost(

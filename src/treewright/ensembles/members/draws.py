@@ -91,16 +91,17 @@ def row_sampling(
     else:
         # a row that weighs two may be drawn twice as often, but not without replacement
         total = n_rows if weight is None or not replace else float(weight.sum())
-        n_draws = max(1, int(max_samples * total * (1 + 1e-9)))  # a sum of weights is rounded
+        share = max_samples * total * (1 + 1e-9)  # a sum of weights is rounded
+        n_draws = max(1, int(min(share, np.iinfo(np.int64).max)))
     if not replace and n_draws > n_rows:
         raise ParameterError(
             f"max_samples must be at most the number of rows where rows are drawn without "
-            f"replacement, got {n_draws} of {n_rows}; lower it, or draw with replacement."
+            f"replacement, got {max_samples} for {n_rows}; lower it, or draw with replacement."
         )
     if n_draws > MOST_DRAWS * n_rows:
         raise ParameterError(
-            f"max_samples must be at most {MOST_DRAWS} times the number of rows, got {n_draws} of "
-            f"{n_rows}; as many as there are rows, None, is usual."
+            f"max_samples must be at most {MOST_DRAWS} times the number of rows, got {max_samples} "
+            f"for {n_rows}; as many as there are rows, None, is usual."
         )
     return Sampling(n_draws, replace, weight)
 

@@ -371,15 +371,19 @@ class ModelGrower:
             rows = take_features(rows, self.features.features(member))
         if self.draws.takes_all:
             if weight is None:
-                return model.fit(rows, y)
+                model.fit(rows, y)
+                return model
             if not has_fit_parameter(model, "sample_weight"):
                 raise ParameterError(
                     f"sample_weight must be None with bootstrap=False for a base that knows no "
                     f"weights, got weights for {type(model).__name__}; set bootstrap=True."
                 )
-            return model.fit(rows, y, sample_weight=weight)
+            model.fit(rows, y, sample_weight=weight)
+            return model
         counts = self.draws.counts(member)
         if not isinstance(rows, Table) and has_fit_parameter(model, "sample_weight"):
-            return model.fit(rows, y, sample_weight=counts.astype(np.float64))
+            model.fit(rows, y, sample_weight=counts.astype(np.float64))
+            return model
         index = np.repeat(np.arange(len(counts)), counts)
-        return model.fit(take_rows(rows, index), y[index])
+        model.fit(take_rows(rows, index), y[index])
+        return model
