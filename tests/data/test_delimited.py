@@ -299,3 +299,15 @@ def test_dates_with_dots_are_dates_where_all_are_some(read, cells, expected):
 def test_dates_with_dots_stay_text_where_the_user_says_so(read):
     table = read("when,a\n08.05.2023,1\n", as_text=["when"])
     assert table.to_pydict()["when"] == ["08.05.2023"]
+
+
+def test_a_quoted_empty_header_gets_a_number(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('""\n1\n2\n')
+    assert read_table(tmp_path / "t.csv").to_pydict() == {"column_1": [1, 2]}
+
+
+@pytest.mark.parametrize("text", [",,\n,,\n", ";\n"])
+def test_a_file_that_names_no_column_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DataError, match="the first line must name the columns, but none does"):
+        read_table(tmp_path / "t.csv")

@@ -152,10 +152,13 @@ def _check_closed(path: Path, data: bytes, separator: str) -> None:
 def _header(path: Path, data: bytes, separator: str) -> tuple[list[str], int]:
     """Column names, and where the rows begin. Empty names, as R writes one, get a number."""
     reader = _rows(data, separator)
+    named = (row for row in reader if any(cell.strip() for cell in row) or row == [""])
     try:
-        cells = next(row for row in reader if any(cell.strip() for cell in row))
+        cells = next(named, None)
     except csv.Error as error:
         raise file_error(path, f"the header cannot be read ({error})", "repair it", 1) from None
+    if cells is None:
+        raise file_error(path, "the first line must name the columns, but none does", "add one")
     ends = re.finditer(rb"\r\n|\n|\r", data)
     last = next(islice(ends, reader.line_num - 1, None), None)
     body = len(data) if last is None else last.end()
@@ -212,8 +215,13 @@ def _parse(
         raise _explained(path, data, len(names), separator, str(error)) from None
 
 
-def _explained(path: Path, data: bytes, n: int, separator: str, message: str) -> DataError:
-    """Arrow's complaint as one sentence, with the line where Arrow does not tell it."""
+def _explained(
+    path: Path, data: bytes, n: int, separator: str, message: str, before: int = 0
+) -> DataError:
+    """Arrow's complaint as one sentence, with the line where Arrow does not tell it.
+
+    ``before`` is the number of lines of the file before ``data``.
+    """
     if "Empty CSV" in message:
         return file_error(
             path, "there must be rows below the header, but there are none", "add some"
@@ -224,9 +232,10 @@ def _explained(path: Path, data: bytes, n: int, separator: str, message: str) ->
             if row and len(row) != n:
                 problem = f"every row must have {n} values as the header does, got {len(row)}"
                 way_out = "quote values that contain the separator, or pass separator="
-                return file_error(path, problem, way_out, reader.line_num)
+                return file_error(path, problem, way_out, before + reader.line_num)
     except csv.Error as error:
-        return file_error(path, f"the row cannot be read ({error})", "repair it", reader.line_num)
+        line = before + reader.line_num
+        return file_error(path, f"the row cannot be read ({error})", "repair it", line)
     column = re.search(r"In CSV column #(\d+): (.*)", message)
     if column:
         problem = f"column {int(column[1]) + 1} changes its type ({column[2].rstrip('.')})"

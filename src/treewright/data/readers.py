@@ -7,13 +7,13 @@ values); what they mean for a learner is decided in :mod:`treewright.data.encode
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from treewright.data.arff import read_arff
 from treewright.data.delimited import read_delimited
+from treewright.data.from_arrow import from_arrow
 from treewright.data.schema import Schema
 from treewright.data.textfile import file_error, read_bytes
 from treewright.errors import DataError, ParameterError
@@ -141,11 +141,11 @@ def _is_hidden(relative: Path) -> bool:
 
 
 def _read_parquet(files: list[Path], path: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-
     is_folder = path.is_dir()
-    try:
+
+    def read() -> Any:
+        import pyarrow.dataset as ds
+
         dataset = ds.dataset(
             [str(file) for file in files],
             format="parquet",
@@ -153,28 +153,24 @@ def _read_parquet(files: list[Path], path: Path) -> Any:
             partition_base_dir=str(path) if is_folder else None,
         )
         return dataset.to_table()
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path, "Parquet", error) from None
+
+    return from_arrow(path, "Parquet", read)
 
 
 def _read_arrow(path: Path) -> Any:
     import pyarrow as pa
 
     data = read_bytes(path)
-    try:
-        if data[:4] == b"FEA1":
-            from pyarrow import feather
+    if data[:4] == b"FEA1":  # Arrow does not check it: a wrong byte ends the process
+        raise file_error(
+            path,
+            "cannot be read as Arrow (it has the first format of Feather)",
+            "write it in the second, or as Parquet",
+        )
 
-            return feather.read_table(pa.BufferReader(data))
-        source = pa.BufferReader(data)
+    def read() -> Any:
         opened = pa.ipc.open_file if data[:6] == b"ARROW1" else pa.ipc.open_stream
-        with opened(source) as reader:
+        with opened(pa.BufferReader(data)) as reader:
             return reader.read_all()
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path, "Arrow", error) from None
 
-
-def _unreadable(path: Path, kind: str, error: Exception) -> DataError:
-    reason = (str(error).splitlines() or ["no reason given"])[0].rstrip(".")
-    reason = re.sub(r"^.*Could not open [^:]*: ", "", reason)  # paths, told already
-    return file_error(path, f"cannot be read as {kind} ({reason})", "write it again")
+    return from_arrow(path, "Arrow", read)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from treewright.data.categories import listed
+from treewright.data.from_arrow import from_arrow
 from treewright.data.sources.piece import Source, common_types, conform
 from treewright.data.textfile import file_error
 from treewright.errors import DataError
@@ -38,17 +41,25 @@ class ParquetPiece:
 
         types = _chosen(self.types, columns)
         in_file = [name for name in types.names if name not in dict(self.folders)]
-        try:
+        path = Path(self.path)
+
+        def opened() -> Any:
             # without pre_buffer=False all row groups are read before the first block is there
-            with pq.ParquetFile(
-                self.path, memory_map=False, buffer_size=1 << 18, pre_buffer=False
-            ) as file:
-                for batch in file.iter_batches(
+            return pq.ParquetFile(path, memory_map=False, buffer_size=1 << 18, pre_buffer=False)
+
+        try:
+            with from_arrow(path, "Parquet", opened) as file:
+                batches = file.iter_batches(
                     most, row_groups=list(self.groups), columns=in_file, use_threads=False
-                ):
+                )
+                read = partial(next, batches, None)
+                n_rows = 0
+                while (batch := from_arrow(path, "Parquet", read)) is not None:
+                    n_rows += batch.num_rows
                     yield _completed(pa.Table.from_batches([batch]), self.folders, types)
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(Path(self.path), error) from None
+                if n_rows != self.n_rows:
+                    problem = f"must have {self.n_rows} rows as its end says, but has {n_rows}"
+                    raise file_error(path, problem, "write it again")
         finally:
             pa.default_memory_pool().release_unused()
 
@@ -68,9 +79,10 @@ class ArrowPiece:
         import pyarrow as pa
 
         types = _chosen(self.types, columns)
-        with pa.memory_map(self.path) as memory, pa.ipc.open_file(memory) as file:
+        path = Path(self.path)
+        with _mapped(path) as file:
             for number in self.batches:
-                batch = file.get_batch(number)
+                batch = from_arrow(path, "Arrow", partial(file.get_batch, number))
                 for start in range(0, batch.num_rows, most):
                     part = pa.Table.from_batches([batch.slice(start, most)])
                     yield _completed(part, self.folders, types)
@@ -78,17 +90,18 @@ class ArrowPiece:
 
 def parquet_source(files: list[Path], base: Path) -> Source:
     """Parquet files, row group by row group."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     found, schemas = [], []
     for file in files:
-        try:
+
+        def read(file: Path = file) -> tuple[Any, list[tuple[int, int]]]:
             with pq.ParquetFile(file) as opened:
                 about, schema = opened.metadata, opened.schema_arrow.remove_metadata()
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(file, error) from None
-        groups = [(k, about.row_group(k).num_rows) for k in range(about.num_row_groups)]
+            schema.names  # noqa: B018  (decodes them)
+            return schema, [(k, about.row_group(k).num_rows) for k in range(about.num_row_groups)]
+
+        schema, groups = from_arrow(file, "Parquet", read)
         found.append((file, _runs(groups)))
         schemas.append((_shown(file, base), schema))
     return _source(ParquetPiece, found, schemas, base)
@@ -96,20 +109,25 @@ def parquet_source(files: list[Path], base: Path) -> Source:
 
 def arrow_source(files: list[Path], base: Path) -> Source:
     """Arrow files, batch by batch."""
-    import pyarrow as pa
-
     found, schemas = [], []
     for file in files:
-        try:
-            with pa.memory_map(str(file)) as memory, pa.ipc.open_file(memory) as opened:
-                batches = [
-                    (k, opened.get_batch(k).num_rows) for k in range(opened.num_record_batches)
-                ]
-                schemas.append((_shown(file, base), opened.schema.remove_metadata()))
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(file, error) from None
+        with _mapped(file) as opened:
+            batches = [
+                (k, from_arrow(file, "Arrow", partial(opened.get_batch, k), full=False).num_rows)
+                for k in range(opened.num_record_batches)
+            ]
+            schemas.append((_shown(file, base), opened.schema.remove_metadata()))
         found.append((file, _runs(batches)))
     return _source(ArrowPiece, found, schemas, base)
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[Any]:
+    """An Arrow file that is read where it lies."""
+    import pyarrow as pa
+
+    with from_arrow(path, "Arrow", partial(pa.memory_map, str(path))) as memory:
+        yield from_arrow(path, "Arrow", partial(pa.ipc.open_file, memory))
 
 
 def _source(kind: Any, found: Any, schemas: Any, base: Path) -> Source:
@@ -205,8 +223,3 @@ def _row_bytes(types: Any) -> int:
 
 def _shown(file: Path, base: Path) -> str:
     return str(file.relative_to(base)) if base.is_dir() else file.name
-
-
-def _unreadable(path: Path, error: Exception) -> DataError:
-    reason = (str(error).splitlines() or ["no reason given"])[0].rstrip(".")
-    return file_error(path, f"cannot be read ({reason})", "write it again")

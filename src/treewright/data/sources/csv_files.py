@@ -7,6 +7,7 @@ numbers, else text.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,14 +69,16 @@ class CsvPiece:
         with open(self.path, "rb") as file:
             file.seek(self.start)
             data = file.read(self.stop - self.start)
+        if self.types is None and not data.isascii():  # Arrow would take it for bytes
+            _check_utf8(Path(self.path), data)
         read = csv.ReadOptions(column_names=names, block_size=max(1, len(data)), use_threads=False)
         parse = csv.ParseOptions(delimiter=self.separator, newlines_in_values=b'"' in data)
         try:
             return csv.read_csv(pa.BufferReader(data), read, parse, convert)
         except pa.ArrowInvalid as error:
-            raise _explained(
-                Path(self.path), data, len(names), self.separator, str(error)
-            ) from None
+            path = Path(self.path)
+            before = _lines_before(path, self.start)
+            raise _explained(path, data, len(names), self.separator, str(error), before) from None
 
 
 def csv_source(files: list[Path], base: Path) -> Source:
@@ -116,6 +119,7 @@ def _pieces(file: Path) -> list[CsvPiece]:
         raise file_error(file, "the file must hold a table, but is empty", "write data to it first")
     mark = b"\xef\xbb\xbf"
     skipped = len(mark) if head.startswith(mark) else 0
+    _check_utf8(file, head, size <= len(head))
     sample = _sample_lines(head[skipped:])
     separator = "\t" if ".tsv" in file.suffixes else sniff_separator(sample)
     decimal = sniff_decimal(sample, separator)
@@ -129,6 +133,25 @@ def _pieces(file: Path) -> list[CsvPiece]:
         for a, b in zip(starts, ends, strict=True)
         if b > a
     ]
+
+
+def _check_utf8(file: Path, data: bytes, is_whole: bool = True) -> None:
+    """Refuse other encodings; ``is_whole`` says that the data do not end within a character."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data, is_whole)
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{data[error.start]:02x}"
+        problem = f"the text of a file read in blocks must be UTF-8, but {found} is not"
+        raise file_error(file, problem, "save it as UTF-8") from None
+
+
+def _lines_before(file: Path, stop: int) -> int:
+    """Number of lines in the first ``stop`` bytes."""
+    n = 0
+    with file.open("rb") as opened:
+        for start in range(0, stop, PART):
+            n += opened.read(min(PART, stop - start)).count(b"\n")
+    return n
 
 
 def _line_ends(file: Path, start: int, size: int) -> list[int]:
