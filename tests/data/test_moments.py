@@ -15,8 +15,8 @@ import pytest
 import treewright
 from treewright.data.encode import encode
 from treewright.data.moments import moment_text
-from treewright.data.schema import Feature
 from treewright.data.readers import read_table
+from treewright.data.schema import Feature
 from treewright.errors import ConversionWarning, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.errors.ConversionWarning")
@@ -87,7 +87,7 @@ def test_text_that_is_not_all_dates_or_is_asked_to_stay_so_stays_text():
 
 def test_text_that_is_no_date_is_named_where_dates_were_trained():
     schema = encode({"when": ["2024-01-01", "2024-02-01"]}).schema
-    with pytest.raises(DataError, match="must hold dates, as in training, .* text such as 'soon'"):
+    with pytest.raises(DataError, match=r"must hold dates, as in training, .* text such as 'soon'"):
         encode({"when": ["2024-01-01", "soon"]}, schema=schema)
 
 
