@@ -6,7 +6,7 @@ SOURCES := $(shell find src core -type f -not -name '*.pyc' -not -name '*.so') \
            CMakeLists.txt pyproject.toml README.md LICENSE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test matrix lint docs pictures bench asan wheel smoke clean
+.PHONY: help demo test matrix lint docs pictures bench asan wheel smoke smoke-lowest clean
 
 help:
 	@echo "make demo   the report of German credit: demo-output/german-credit.html"
@@ -18,7 +18,8 @@ help:
 	@echo "make bench  compare speed with other libraries"
 	@echo "make asan   kernel tests under AddressSanitizer and UBSan"
 	@echo "make wheel  build a wheel into dist/"
-	@echo "make smoke  install that wheel into an empty environment and try it"
+	@echo "make smoke  install that wheel into an empty environment and try it, examples and pages"
+	@echo "make smoke-lowest  the same with the lowest versions of what it requires"
 	@echo "make clean  remove everything that make created"
 
 # The build tools live in the environment too, not in a throw-away one: their paths stay the
@@ -83,15 +84,26 @@ asan: $(VENV)/stamp-package
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(BIN)/python -m pytest -q tests/kernels
 
-wheel: $(VENV)/stamp-tools
+# In the environment and the folder of the installed package, so that nothing is compiled again.
+wheel: $(VENV)/stamp-package
 	rm -rf dist
-	$(BIN)/python -m pip wheel -qq --no-deps --wheel-dir dist -C build-dir=build/wheel .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip wheel -qq --no-build-isolation --no-deps \
+	  --wheel-dir dist .
 
+# An environment of the wheel and what it requires: no pandas, for the examples and pages too.
 smoke: wheel
 	rm -rf build/smoke
 	$(PYTHON) -m venv build/smoke
 	build/smoke/bin/python -m pip install -qq dist/treewright-*.whl
 	cd build/smoke && bin/python ../../tools/smoke.py
+	cd build/smoke && for each in ../../examples/*.py; do bin/python $$each >/dev/null || exit 1; done
+	cd build/smoke && bin/python ../../tools/documents.py
+
+smoke-lowest: wheel
+	rm -rf build/lowest
+	$(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install -qq dist/treewright-*.whl $$($(BIN)/python tools/lowest.py)
+	cd build/lowest && bin/python ../../tools/smoke.py
 
 clean:
 	rm -rf $(VENV) build dist demo-output bench-output .mypy_cache .ruff_cache .pytest_cache .hypothesis

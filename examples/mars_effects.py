@@ -10,14 +10,14 @@ import matplotlib
 matplotlib.use("Agg")
 
 import numpy as np
-import pandas as pd
 
 from treewright import MARSRegressor
 
 rng = np.random.default_rng(0)
-X = pd.DataFrame(rng.uniform(size=(500, 6)), columns=list("abcdef"))
-y = 10 * np.sin(np.pi * X.a * X.b) + 20 * (X.c - 0.5) ** 2 + 10 * X.d + 5 * X.e
-model = MARSRegressor(degree=2).fit(X, y.rename("y") + rng.normal(size=500))
+a, b, c, d, e, f = rng.uniform(size=(500, 6)).T
+X = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
+y = 10 * np.sin(np.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e
+model = MARSRegressor(degree=2).fit(X, y + rng.normal(size=500))
 
 print(model.to_text(digits=3))
 print()

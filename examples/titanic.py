@@ -12,8 +12,8 @@ from treewright.datasets import load_titanic
 def main() -> None:
     """Print the tree and what it says about one passenger."""
     titanic = load_titanic()
-    X, y = titanic.frame.drop(columns="Survived"), titanic.frame["Survived"]
-    print("Gaps:", {name: int(n) for name, n in X.isna().sum().items() if n})
+    X, y = titanic.data, titanic.target
+    print("Gaps:", {name: X[name].null_count for name in X.column_names if X[name].null_count})
 
     model = treewright.CARTClassifier(
         ordinal_features={"Pclass": [1, 2, 3]},
@@ -29,7 +29,7 @@ def main() -> None:
     print(model.cp_table_)
 
     print("\nWhy is passenger 5 said to have died? His age is not known.")
-    print(model.tree_.path(X.iloc[5].to_dict()))
+    print(model.tree_.path(X.to_pylist()[5]))
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "titanic.tw"

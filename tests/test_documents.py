@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -64,9 +65,18 @@ def test_every_command_of_a_page_runs_and_every_output_is_compared(page):
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
-def test_every_example_runs(example, tmp_path):
+def test_every_example_runs_without_pandas(example, tmp_path):
+    # as after the installation that the README shows
+    (tmp_path / "pandas.py").write_text("raise ImportError('no pandas here')")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-X", "utf8", str(example)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": path},
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout
 

@@ -1,4 +1,4 @@
-"""Try an installed treewright: learn, read, save, load, predict, and the command line.
+"""Try an installed treewright: learn, read, save, load, predict, draw, and the command line.
 
 Runs in an environment that holds the wheel and what it requires, nothing else.
 """
@@ -16,6 +16,26 @@ import treewright
 from treewright.datasets import load_german_credit, load_hitters
 
 
+def run(*words: object) -> str:
+    """What a command prints."""
+    command = [sys.executable, "-m", "treewright", *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def try_commands(folder: Path) -> None:
+    """From a table to predictions, a page, a picture and a program."""
+    data, model = folder / "titanic.csv", folder / "titanic.tw"
+    run("demo", "--data", data)
+    run("fit", data, "--target", "Survived", "--output", model)
+    run("predict", model, data, "--proba", "--output", folder / "said.csv")
+    run("show", model, "--as", "html", "--output", folder / "tree.html")
+    run("export", model, "--output", folder / "tree.c")
+    run("compare", data, "--target", "Survived", "--learners", "cart,c45", "--repeats", "1")
+    run("learners", "cart")
+    ax = treewright.load(model).tree_.plot()
+    ax.figure.savefig(folder / "tree.png")
+
+
 def main() -> None:
     """Raise where something does not work."""
     credit = load_german_credit()
@@ -29,10 +49,9 @@ def main() -> None:
         np.testing.assert_array_equal(
             loaded.predict_proba(credit.data), tree.predict_proba(credit.data)
         )
-        command = [sys.executable, "-m", "treewright", "show", str(path)]
-        shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    if "checking_status" not in shown:
-        raise SystemExit(f"smoke test: the tree does not show its first test:\n{shown}")
+        if "checking_status" not in run("show", path):
+            raise SystemExit("smoke test: the tree does not show its first test.")
+        try_commands(Path(folder))
     hitters = load_hitters()
     treewright.CARTRegressor(max_depth=2).fit(hitters.data, hitters.target).predict(hitters.data)
     print(f"treewright {treewright.__version__} works: {treewright.__file__}")

@@ -17,7 +17,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── OptimalityWarning              a search ended before it could prove its tree the best
     ├── OutOfBagWarning                rows that every member of an ensemble saw
     ├── PrecisionWarning               integers too large to be told apart as floats
-    ├── SuspectColumnWarning           text that is nearly all numbers, or nearly all different
+    ├── SuspectColumnWarning           text that is nearly all numbers, or too many categories
     ├── UnseenCategoriesWarning        many rows with categories that training did not have
     ├── WeakMemberWarning              a first member that is no better than chance was not boosted
     └── ConversionWarning              a column was turned into another kind (dates)
@@ -361,6 +361,7 @@ class ConversionWarning(TreewrightWarning):
     ...     warnings.simplefilter("always")
     ...     model = CARTClassifier().fit(X, ["a", "b"])
     >>> print(said[0].message)
-    Dates and times become continuous features, in days (since 1970-01-01): column 'day';
-    turn them into numbers or text yourself to silence this.
+    Dates and times, also as text, become continuous features, in days (since 1970-01-01):
+    column 'day'; turn them into numbers yourself to silence this, or name them in
+    categorical_features (--categorical) to keep each as a category.
     """

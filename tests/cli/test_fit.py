@@ -109,7 +109,7 @@ def test_a_warning_that_comes_again_is_said_once(command, tmp_path):
     assert command("compare", data, *words).err.count("as identifiers have") == 1
     words = ["--target", "y", "--set", "min_samples_split=100", "--output", tmp_path / "m.tw"]
     outcome = command("fit", data, *words)
-    assert outcome.err.count("Column 'id' has 60 different texts") == 1
+    assert outcome.err.count("Column 'id' has 60 categories in 60 rows, as identifiers have") == 1
     assert "Size: 1 leaf, depth 0" in outcome.out
 
 

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import treewright
 from treewright.data.encode import encode
 from treewright.data.moments import moment_text
+from treewright.data.readers import read_table
 from treewright.data.schema import Feature
-from treewright.errors import DataError
+from treewright.errors import ConversionWarning, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.errors.ConversionWarning")
 
@@ -41,6 +44,62 @@ def learned(values: Any) -> Feature:
 def test_a_feature_knows_what_its_moments_are(values, time, zone):
     found = learned(values)
     assert (found.kind, found.time, found.zone) == ("continuous", time, zone)
+
+
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "pandas objects": lambda c: pd.DataFrame(c).astype(object),
+    "polars": pl.DataFrame,
+    "Arrow": pa.table,
+    "dict": dict,
+    "rows": lambda c: [[value] for value in c["when"]],
+}
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%d.%m.%Y", "%H:%M"])
+def test_dates_as_text_are_read_alike_from_frames_and_files(form, tmp_path):
+    texts = [*DAYS.strftime(form), None]
+    file = tmp_path / "when.csv"
+    file.write_text("when,row\n" + "".join(f"{text or ''},1\n" for text in texts))
+    of_file = encode(read_table(file).select(["when"]))
+    feature = of_file.schema.features[0]
+    assert feature.kind == "continuous"
+    assert feature.time
+    for make in FRAMES.values():
+        with pytest.warns(ConversionWarning, match="also as text.* column '.*name them in categ"):
+            table = encode(make({"when": texts}))
+        read = table.schema.features[0]
+        assert (read.kind, read.time, read.zone) == (feature.kind, feature.time, feature.zone)
+        np.testing.assert_array_equal(table.columns[0], of_file.columns[0])
+        np.testing.assert_array_equal(
+            encode(make({"when": texts[:1]}), schema=table.schema).columns[0], table.columns[0][:1]
+        )
+
+
+def test_text_that_is_not_all_dates_or_is_asked_to_stay_so_stays_text():
+    assert learned(["2024-01-01", "2024-02-30"]).kind == "nominal"
+    assert learned(["2024-01-01", "soon"]).kind == "nominal"
+    assert learned(["01/02/2024"]).kind == "nominal"
+    days = {"when": ["2024-01-01", "2024-02-01"]}
+    assert encode(days, categorical_features=["when"]).schema.features[0].kind == "nominal"
+    assert encode(pd.DataFrame(days, dtype="category")).schema.features[0].kind == "nominal"
+
+
+def test_text_that_is_no_date_is_named_where_dates_were_trained():
+    schema = encode({"when": ["2024-01-01", "2024-02-01"]}).schema
+    with pytest.raises(DataError, match=r"must hold dates, as in training, .* text such as 'soon'"):
+        encode({"when": ["2024-01-01", "soon"]}, schema=schema)
+
+
+def test_dates_as_text_in_blocks_make_the_model_of_memory(tmp_path):
+    table = pa.table({"when": [str(day.date()) for day in DAYS], "label": LABELS})
+    pq.write_table(table, tmp_path / "when.parquet", row_group_size=25)
+    labels = pd.Series(LABELS, name="label")
+    model = treewright.CARTClassifier().fit(table.select(["when"]), labels)
+    with pytest.warns(ConversionWarning, match="column 'when'"):
+        of_blocks = treewright.CARTClassifier().fit(tmp_path / "when.parquet", target="label")
+    assert of_blocks.tree_.to_text() == model.tree_.to_text()
+    assert "2024-01-30" in model.tree_.to_text()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from typing import Any
 
 from treewright.data.amounts import amounts
 from treewright.data.categories import listed
-from treewright.data.moments import dotted_dates
+from treewright.data.moments import read_moments
 from treewright.data.schema import Schema
 from treewright.data.textfile import file_error, read_utf8
 from treewright.errors import DataError, ParameterError
@@ -68,7 +68,7 @@ def _with_dates_and_amounts(table: Any, text: Collection[str]) -> Any:
     for j, field in enumerate(table.schema):
         if str(field.type) not in ("string", "large_string") or field.name in text:
             continue
-        read = dotted_dates(table.column(j))
+        read = read_moments(table.column(j))
         if read is None:
             read = amounts(field.name, table.column(j))
         if read is not None:

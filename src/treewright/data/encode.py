@@ -26,15 +26,14 @@ from treewright.data.categories import (
 )
 from treewright.data.columns import Column, settle, to_coded, to_floats
 from treewright.data.frames import Frame, empty_error, read_frame
-from treewright.data.moments import check_moments, time_of
+from treewright.data.moments import check_moments, time_of, warn_moments, written_moments
 from treewright.data.schema import Feature, Kind, Schema
 from treewright.data.sparse import is_sparse, sparse_table
-from treewright.data.suspects import warn_lost_digits, warn_suspect_text
+from treewright.data.suspects import warn_lost_digits, warn_many_categories, warn_suspect_text
 from treewright.data.table import Table
 from treewright.data.wishes import Wish, read_wishes
 from treewright.errors import (
     ColumnNamesWarning,
-    ConversionWarning,
     ExtraColumnsWarning,
     SchemaError,
 )
@@ -71,7 +70,7 @@ def encode(
         ``"from_dtype"``, or names, a mask or indices of columns that are nominal whatever their
         type; the others follow their type: text, boolean and category columns are nominal,
         ordered categories and polars' Enum ordinal, numbers (also in an object column) and
-        dates continuous. Only for learning.
+        dates (also as text) continuous. Only for learning.
     ordinal_features
         Name (or index) → values in ascending order. Only for learning.
     rows
@@ -176,16 +175,22 @@ def _learn_table(frame: Frame, wishes: dict[int, Wish], n_threads: int) -> Table
         if frame.block is not None and j not in wishes:
             raw = frame.block[:, j]
         column = settle(name, raw)
+        if j not in wishes:
+            column = written_moments(column)
         kind, order = wishes.get(j) or (_natural_kind(column), ())
         feature, values = _learn_column(column, kind, order)
-        if column.nature == "text" and j not in wishes:
-            warn_suspect_text(name, feature.categories, values)
+        if kind == "nominal" and j not in wishes:
+            is_told = column.nature == "text" and warn_suspect_text(
+                name, feature.categories, values
+            )
+            if not is_told:
+                warn_many_categories(name, feature.categories, values)
         if column.nature == "date" and kind == "continuous":
             dates.append(name)
         features_list.append(feature)
         columns.append(values)
     if dates:
-        _warn_dates(dates)
+        warn_moments(dates)
     schema = Schema(tuple(features_list), named=frame.names is not None)
     return _finish(schema, frame, columns, n_threads)
 
@@ -219,15 +224,6 @@ def _refuse_repeats(names: Sequence[str]) -> None:
         raise repeats_error(names)
 
 
-def _warn_dates(names: list[str]) -> None:
-    warnings.warn(
-        f"Dates and times become continuous features, in days (since 1970-01-01): "
-        f"{listed(names, 'column')}; turn them into numbers or text yourself to silence this.",
-        ConversionWarning,
-        stacklevel=4,
-    )
-
-
 # -- following a schema -------------------------------------------------------------------------
 
 
@@ -245,6 +241,8 @@ def _match_table(frame: Frame, schema: Schema, n_threads: int, owner: str) -> Ta
             if frame.block is not None:
                 raw = frame.block[:, j]
             column = settle(feature.name, raw)
+            if feature.time:
+                column = written_moments(column)
             check_moments(column, feature)
             columns.append(to_floats(column))
         else:

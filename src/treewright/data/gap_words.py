@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from treewright.data.amounts import amounts
-from treewright.data.moments import dotted_dates
+from treewright.data.moments import read_moments
 from treewright.data.suspects import IS_NUMBER
 
 __all__ = ["clear_gap_words"]
@@ -69,8 +69,5 @@ def _as_numbers_or_dates(name: str, column: Any) -> Any:
     is_number = pc.match_substring_regex(trimmed, IS_NUMBER)
     if pc.all(is_number).as_py():
         return trimmed.cast(pa.float64())
-    try:
-        return trimmed.cast(pa.timestamp("s"))
-    except pa.ArrowInvalid:
-        moments = dotted_dates(trimmed)
-        return amounts(name, trimmed) if moments is None else moments
+    moments = read_moments(trimmed)
+    return amounts(name, trimmed) if moments is None else moments

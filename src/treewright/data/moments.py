@@ -8,18 +8,30 @@ numbers are in UTC. Both decide how a number is written, and what may come at pr
 from __future__ import annotations
 
 import datetime
+import re
+import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.categories import Coded, listed
 from treewright.data.schema import Feature, Time
-from treewright.errors import DataError
+from treewright.errors import ConversionWarning, DataError
 
 if TYPE_CHECKING:
     from treewright.data.columns import Column
 
-__all__ = ["as_moments", "check_moments", "dotted_dates", "moment_text", "time_of"]
+__all__ = [
+    "as_moments",
+    "check_moments",
+    "moment_text",
+    "read_moments",
+    "time_of",
+    "warn_moments",
+    "written_moments",
+]
 
 _HELD: dict[Time, str] = {
     "": "numbers",
@@ -42,19 +54,83 @@ def time_of(kind: Any) -> tuple[Time, str]:
     return ("time" if pa.types.is_time(kind) else "duration"), ""
 
 
+_WRITTEN = r"^\s*(\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4}|\d\d:\d\d)"
 _DOTTED = r"^\d{1,2}\.\d{1,2}\.\d{4}"
+_CLOCK = r"^\d\d:\d\d(:\d\d)?$"
 
 
-def dotted_dates(text: Any) -> Any:
-    """Texts such as 8.5.2023 or 08.05.2023 14:30 as an Arrow array of moments; None if any is none.
+def written_moments(column: Column) -> Column:
+    """A column of text as one of moments where all its values are written so, else as it is.
 
-    With dots the day comes first everywhere; 08/05/2023 is two dates, so it stays text.
+    This is the one rule for frames, files and the command line. The first value decides whether
+    the others are looked at, so ordinary text costs nothing.
+    """
+    if column.nature != "text" or not _begins_as_moment(column.data):
+        return column
+    import pyarrow as pa
+
+    from treewright.data.columns import Column as Settled
+
+    data = column.data
+    if not isinstance(data, Coded):
+        moments = read_moments(data)
+        return column if moments is None else Settled(column.name, "date", moments)
+    moments = read_moments(pa.array(data.values, pa.large_string()))
+    if moments is None:
+        return column
+    rows = pa.array(data.codes, mask=data.codes < 0)
+    return Settled(column.name, "date", moments.take(rows))
+
+
+def _begins_as_moment(text: Any) -> bool:
+    if isinstance(text, Coded):
+        return bool(text.values) and re.match(_WRITTEN, text.values[0]) is not None
+    import pyarrow.compute as pc
+
+    first = pc.index(text.is_valid(), True).as_py()
+    return first >= 0 and re.match(_WRITTEN, text[first].as_py()) is not None
+
+
+def read_moments(text: Any) -> Any:
+    """Texts as an Arrow array of moments; None if any of them is none.
+
+    Moments are ISO dates, dates with a time of day, or times of day, as Arrow finds them in CSV
+    files, and 8.5.2023 or 08.05.2023 14:30: with dots the day comes first everywhere. 08/05/2023
+    is two dates, so it stays text.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if text.null_count == len(text) or not pc.all(pc.match_substring_regex(text, _DOTTED)).as_py():
+    if text.null_count == len(text):
         return None
+    text = pc.utf8_trim_whitespace(text)
+    if _all_match(text, _DOTTED):
+        return _dotted(text)
+    if _all_match(text, _CLOCK):
+        day, blank = pa.scalar("1970-01-01", text.type), pa.scalar(" ", text.type)
+        text = pc.binary_join_element_wise(day, text, blank)
+        try:
+            return text.cast(pa.timestamp("s")).cast(pa.time32("s"))
+        except pa.ArrowInvalid:
+            return None
+    for kind in (pa.date32(), *(pa.timestamp(u, z) for z in (None, "UTC") for u in ("s", "ns"))):
+        try:
+            return text.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def _all_match(text: Any, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(text, pattern)).as_py())
+
+
+def _dotted(text: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     for form, kind in (("", pa.date32()), (" %H:%M", None), (" %H:%M:%S", None)):
         try:
             moments = pc.strptime(text, format=f"%d.%m.%Y{form}", unit="s")
@@ -67,6 +143,17 @@ def dotted_dates(text: Any) -> Any:
     return None
 
 
+def warn_moments(names: Sequence[str], level: int = 4) -> None:
+    """Tell that columns of moments became days."""
+    warnings.warn(
+        "Dates and times, also as text, become continuous features, in days (since 1970-01-01): "
+        f"{listed(names, 'column')}; turn them into numbers yourself to silence this, or name "
+        "them in categorical_features (--categorical) to keep each as a category.",
+        ConversionWarning,
+        stacklevel=level,
+    )
+
+
 def check_moments(column: Column, feature: Feature) -> None:
     """Raise if the column holds moments where training had numbers, or the other way round."""
     if column.nature == "date":
@@ -75,6 +162,9 @@ def check_moments(column: Column, feature: Feature) -> None:
     elif column.nature == "number" and feature.time:
         time, zone = "", ""
         is_known = not _only_gaps(column.data)
+    elif column.nature == "text" and feature.time:
+        _refuse_text(column, feature)
+        return
     else:
         return
     if not is_known or _agree(time, zone, feature):
@@ -90,6 +180,20 @@ def check_moments(column: Column, feature: Feature) -> None:
         f"Column {feature.name!r} must hold {meant}, as in training, but holds {held}; "
         "convert it to what training had."
     )
+
+
+def _refuse_text(column: Column, feature: Feature) -> None:
+    """Name a text that is no date; a column of nothing but gaps passes."""
+    import pyarrow as pa
+
+    from treewright.data.columns import to_coded
+
+    for text in to_coded(column).values:
+        if read_moments(pa.array([text])) is None:
+            raise DataError(
+                f"Column {feature.name!r} must hold {_HELD[feature.time]}, as in training, but "
+                f"holds text such as {text!r:.40}; write it as 2024-12-31, or leave a gap there."
+            )
 
 
 def _agree(time: Time, zone: str, feature: Feature) -> bool:

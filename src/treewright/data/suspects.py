@@ -1,8 +1,9 @@
 """Columns that are probably not what their type says, told to the user.
 
-Three mistakes hide in tables without an error: a column of numbers with a stray word is text, and
-every number a category; a column of identifiers tells rows apart and nothing else; integers
-beyond 2**53 become equal as floats. What is done does not change; the user is told.
+Three mistakes hide in tables without an error: a column of numbers or dates with a stray word is
+text, and every value a category; categories with a row or two each, such as identifiers, tell
+rows apart and nothing else; integers beyond 2**53 become equal as floats. What is done does not
+change; the user is told.
 """
 
 from __future__ import annotations
@@ -16,57 +17,73 @@ from numpy.typing import NDArray
 
 from treewright.errors import PrecisionWarning, SuspectColumnWarning
 
-__all__ = ["IS_NUMBER", "warn_lost_digits", "warn_suspect_text"]
+__all__ = ["IS_NUMBER", "warn_lost_digits", "warn_many_categories", "warn_suspect_text"]
 
 IS_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 """What reads as a number, for Arrow's regular expressions."""
 
+IS_DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]|$)"
+"""What looks like a date, in whatever order."""
+
 SHARE = 0.95
-"""Share of the distinct values that must read as numbers, or of the rows that must differ."""
+"""Share of the distinct values that must read as numbers or dates, or of the rows that differ."""
+MOST = 3
+"""Rows that there must be for each category."""
 FEWEST_NUMBERS = 10
 FEWEST_ROWS = 50
 EXACT = 2**53
 
 
-def warn_suspect_text(name: str, values: Sequence[Any], codes: NDArray[np.int32]) -> None:
-    """Warn of text that is nearly all numbers, or nearly all different."""
-    n_values = len(values)
-    if n_values < FEWEST_NUMBERS or not isinstance(values[0], str):
-        return
+def warn_suspect_text(name: str, values: Sequence[Any], codes: NDArray[np.int32]) -> bool:
+    """Warn of text that is nearly all numbers or dates; whether it is."""
+    if len(values) < FEWEST_NUMBERS or not isinstance(values[0], str):
+        return False
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    is_number = pc.match_substring_regex(pa.array(values, pa.large_string()), IS_NUMBER)
-    is_number = is_number.to_numpy(zero_copy_only=False)
-    share = float(np.mean(is_number))
-    if share >= SHARE:
-        counts = np.bincount(codes[codes >= 0], minlength=n_values)
-        strange = [(values[k], int(counts[k])) for k in np.flatnonzero(~is_number).tolist()]
-        _warn_numbers(name, strange, n_values)
+    text = pa.array(values, pa.large_string())
+    for kind, pattern in (("numbers", IS_NUMBER), ("dates", IS_DATE)):
+        reads = pc.match_substring_regex(text, pattern).to_numpy(zero_copy_only=False)
+        if np.mean(reads) >= SHARE:
+            counts = np.bincount(codes[codes >= 0], minlength=len(values))
+            strange = [(values[k], int(counts[k])) for k in np.flatnonzero(~reads).tolist()]
+            _warn_kind(name, kind, strange, len(values))
+            return True
+    return False
+
+
+def warn_many_categories(name: str, values: Sequence[Any], codes: NDArray[np.int32]) -> None:
+    """Warn of categories that are more than a third of the rows."""
+    n_rows = len(codes)
+    if n_rows < FEWEST_ROWS or len(values) * MOST <= n_rows:
         return
-    n_known = int(np.count_nonzero(codes >= 0))
-    if n_known >= FEWEST_ROWS and n_values >= SHARE * n_known:
-        warnings.warn(
-            f"Column {name!r} has {n_values} different texts in {n_known} rows, as identifiers "
-            "have, from which nothing can be learned; drop it (--drop on the "
-            "command line), or name it in categorical_features to keep it without this warning.",
-            SuspectColumnWarning,
-            stacklevel=6,
-        )
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    n_used, n_known = int(np.count_nonzero(counts)), int(counts.sum())
+    if n_used * MOST <= n_rows:
+        return
+    how = "as identifiers have" if n_used >= SHARE * n_known else "too few rows of each"
+    warnings.warn(
+        f"Column {name!r} has {n_used} categories in {n_known} rows, {how}, from which nothing "
+        "can be learned; drop it (--drop on the command line), turn it into numbers or dates, or "
+        "name it in categorical_features (--categorical) to keep it without this warning.",
+        SuspectColumnWarning,
+        stacklevel=6,
+    )
 
 
-def _warn_numbers(name: str, strange: list[tuple[str, int]], n_values: int) -> None:
+def _warn_kind(name: str, kind: str, strange: list[tuple[str, int]], n_values: int) -> None:
     strange.sort(key=lambda pair: (-pair[1], pair[0]))
     shown = ", ".join(f"{value!r:.40} ({count})" for value, count in strange[:5])
     rest = f" and {len(strange) - 5} more" if len(strange) > 5 else ""
     share = np.floor(1000 * (1 - len(strange) / n_values)) / 1000  # 1 if all, never else
-    numbers = f"{share:.1%} of them read as numbers, all but {shown}{rest}"
+    reading = f"{share:.1%} of them read as {kind}, all but {shown}{rest}"
     if not strange:
-        numbers = "all of them read as numbers"
+        reading = f"all of them read as {kind}"
+    example = "to_numeric" if kind == "numbers" else "to_datetime"
     warnings.warn(
         f"Column {name!r} is text, and each of its {n_values} values a category, though "
-        f"{numbers}; turn it into numbers with gaps (such as "
-        'pandas.to_numeric(..., errors="coerce"); --gaps on the command line), or name it in '
+        f"{reading}; turn it into {kind} with gaps (such as "
+        f'pandas.{example}(..., errors="coerce"); --gaps on the command line), or name it in '
         "categorical_features (--categorical) to keep it as it is.",
         SuspectColumnWarning,
         stacklevel=7,

@@ -30,6 +30,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.encode import encode
+from treewright.data.frames import feature_names
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
 from treewright.data.target import class_codes, target_name
@@ -38,6 +39,7 @@ from treewright.errors import (
     DataError,
     ModelFileError,
     ParameterError,
+    TreewrightWarning,
     UnseenCategoriesWarning,
 )
 from treewright.estimator.base import TreeEstimator
@@ -177,11 +179,13 @@ class _HoeffdingTree(TreeEstimator):
     def _with_new_categories(self, X: Any) -> Schema:
         """The schema, with the categories that come for the first time behind those known."""
         known = self._schema
-        seen = encode(
-            X,
-            categorical_features=self.categorical_features,
-            ordinal_features=self.ordinal_features,
-        ).schema
+        nominal = [f.kind == "nominal" for f in known.features]
+        are_named = known.named and feature_names(X) is not None
+        keys = known.names if are_named else tuple(range(len(nominal)))
+        named = [key for key, wanted in zip(keys, nominal, strict=True) if wanted]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TreewrightWarning)  # told of the first rows
+            seen = encode(X, categorical_features=named).schema
         by_name = {f.name: f for f in seen.features}
         features = []
         for j, feature in enumerate(known.features):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.moments import warn_moments
 from treewright.data.schema import Schema
 from treewright.data.sources import Piece, Source, open_source
 from treewright.data.weights import counting_scale, read_weights
@@ -144,7 +145,11 @@ def survey_features(
     look = merge_looks(looks, max_bins)
     if all(part.is_empty for part in look.features):
         raise DataError("X must have a value somewhere, got gaps in all cells; check the files.")
-    return Schema(tuple(part.feature for part in look.features), True), look
+    schema = Schema(tuple(part.feature for part in look.features), True)
+    moments = [feature.name for feature in schema.features if feature.time]
+    if moments:
+        warn_moments(moments)
+    return schema, look
 
 
 # -- weights ------------------------------------------------------------------------------------

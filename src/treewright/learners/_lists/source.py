@@ -8,6 +8,7 @@ features, codes of the classes and scaled weights. Files are read twice: once to
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from treewright.data.schema import Schema
 from treewright.data.sources import open_source
 from treewright.data.table import Table
 from treewright.data.target import class_codes
-from treewright.errors import DataError, ParameterError
+from treewright.errors import DataError, ParameterError, SuspectColumnWarning
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,11 +93,14 @@ class FileSource:
         for rows in self._tables():
             survey.add(rows)
         self.n_rows = survey.n_rows
-        self.schema = encode(
-            survey.example(),
-            categorical_features=categorical_features,
-            ordinal_features=ordinal_features,
-        ).schema
+        with warnings.catch_warnings():
+            # the example has each category once
+            warnings.simplefilter("ignore", SuspectColumnWarning)
+            self.schema = encode(
+                survey.example(),
+                categorical_features=categorical_features,
+                ordinal_features=ordinal_features,
+            ).schema
         _, self.classes = class_codes(survey.class_values())
         self.class_counts = survey.class_counts(self.classes)
         self.class_weight: NDArray[np.float64] | None = None
