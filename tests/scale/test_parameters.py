@@ -1,4 +1,4 @@
-"""Every parameter of an estimator that reads blocks does what it does in memory, or is refused."""
+"""Every parameter and every kind of column does on blocks what it does in memory, or is refused."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import treewright as tw
+from tests.matrix.tables import COLUMNS, Description, build, write_parquet
 from tests.scale.test_trees import FEATURES, assert_same_trees, few_values
 from treewright.errors import DataError, ParameterError
 from treewright.scale._tree_store import BlockStore
@@ -166,3 +167,23 @@ def test_a_parameter_does_the_same_on_blocks_or_is_refused(name, parameter, monk
         assert_allclose(getattr(found, method)(X), getattr(expected, method)(X), rtol=1e-9)
     assert all("read in blocks" in words and "\n" not in words for words in refusals)
     assert tried or (name, parameter) in REFUSED_ANYWHERE
+
+
+@pytest.mark.filterwarnings("ignore::treewright.errors.TreewrightWarning")
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("few", [64, 10**6])
+def test_strange_columns_give_the_model_of_memory(kind, few, tmp_path, monkeypatch):
+    monkeypatch.setattr(BlockStore, "few", few)
+    described = Description(7, 200, (("x0", kind), ("x1", "integers")), "two")
+    data = build(described)
+    folder = write_parquet(data.frame, data.y, tmp_path)
+    for model in (
+        tw.CARTClassifier(),
+        tw.RandomForestClassifier(2, random_state=0, tree_method="exact"),
+        tw.SLIQClassifier(),
+    ):
+        expected = model.fit(data.frame, data.y).predict_proba(data.new)
+        if hasattr(model, "tree_method"):
+            model.set_params(tree_method="auto")
+        found = model.fit(folder, target="target").predict_proba(data.new)
+        assert_allclose(found, expected, rtol=1e-9)

@@ -319,6 +319,8 @@ def _columns(features: FeatureParts) -> list[BinColumn]:
     columns = []
     for part, bins in zip(features, bin_maps_of(features, MOST_BINS), strict=True):
         values = part.distinct if part.counts is None else None
+        if values is not None and not len(values):
+            values = np.zeros(1)  # a column of gaps has one bin, without rows
         if part.feature.kind == "ordinal" and values is None:
             raise DataError(
                 f"Column {part.feature.name!r} must have at most {MOST_BINS} ordered categories "
