@@ -338,3 +338,33 @@ def test_sql_finds_one_of_many_categories_by_its_place(language, tmp_path):
     assert "SUBSTR('" in str(tw.export(model, format="sql", **dialect))
     case = zoo.Case(model, X[:60])
     check(getattr(run, language)(case.model, case.rows, tmp_path), case)
+
+
+DEEP = {
+    "noise": (tw.CARTClassifier(), 3, 0.1),
+    "surrogates": (tw.CARTClassifier(missing="surrogate", max_surrogates=8), 9, 0.2),
+    "stopping": (tw.CARTClassifier(missing="surrogate", surrogate_fallback="stop"), 3, 0.1),
+}
+
+
+@pytest.mark.parametrize("deepest", [75, 20])
+@pytest.mark.parametrize("model", DEEP)
+def test_sql_of_deep_trees_fits_into_the_parser_of_sqlite(model, deepest, tmp_path, monkeypatch):
+    from treewright.exporting import _sql
+
+    monkeypatch.setattr(_sql._SqlWords, "deepest", deepest)
+    model, n_features, gaps = DEEP[model]
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1000, n_features))
+    X[random.random(X.shape) < gaps] = np.nan
+    X = pd.DataFrame(X, columns=[f"x{k}" for k in range(n_features)])
+    model = model.fit(X, random.integers(0, 2, len(X)).astype(str))
+    assert model.get_depth() > 19
+    case = zoo.Case(model, X)
+    for runs in (run.sqlite, run.duckdb):
+        if runs is run.duckdb:
+            pytest.importorskip("duckdb")
+        said = runs(case.model, case.rows, tmp_path)
+        check(said, case)
+        np.testing.assert_array_equal(said.numbers, case.numbers)
+    assert ("part" in str(tw.export(model, format="sql"))) == (deepest < 75)

@@ -13,12 +13,17 @@ pytest.importorskip("dask.dataframe")
 
 from tests.scale.conftest import mixed, write_parts
 from treewright import (
+    C45Classifier,
     CARTClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    MARSRegressor,
     RandomForestClassifier,
+    SLIQClassifier,
+    cross_validate,
 )
 from treewright.errors import DataError, ParameterError
+from treewright.scale import predict_files
 from treewright.scale._rounds import BlockRun
 from treewright.scale._tree_store import BlockStore
 
@@ -122,11 +127,70 @@ def test_a_worker_without_treewright_is_refused(client, monkeypatch):
         GradientBoostingRegressor().fit(mixed(10), target="number", client=client)
 
 
+def parts(*frames):
+    """A collection of these partitions, whose columns nobody has compared."""
+    import dask
+    import dask.dataframe as dd
+
+    delayed = [dask.delayed(frame) for frame in frames]
+    return dd.from_delayed(delayed, meta=frames[0].head(0), verify_meta=False)
+
+
+@pytest.mark.parametrize("model", [CARTClassifier(), GradientBoostingClassifier(random_state=1)])
+def test_partitions_are_matched_by_the_names_of_their_columns(client, saved, model):
+    frame = mixed(900).select([*FEATURES, "two"]).to_pandas()
+    expected = saved(model.fit(frame, target="two"))
+    turned = parts(frame[:300], frame[300:][["d", "two", "b", "c", "a"]])
+    assert saved(model.fit(turned, target="two")) == expected
+    assert model.predict(turned).compute().tolist() == model.predict(frame[FEATURES]).tolist()
+    for other, words in (
+        (frame.drop(columns="b"), "partition 1 lacks 'b' of the collection"),
+        (frame.assign(new=1.0), "the collection lacks 'new' of partition 1"),
+    ):
+        with pytest.raises(DataError, match=f"must have the same columns, but {words}"):
+            model.fit(parts(frame, other), target="two")
+
+
 def test_a_collection_that_is_no_frame_is_refused(client):
+    import dask
     import dask.array as da
 
+    for X in (da.ones((4, 2)), dask.delayed(3)):
+        with pytest.raises(DataError, match="X must be a Dask data frame"):
+            GradientBoostingRegressor().fit(X, target="number")
+    model = CARTClassifier().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(DataError, match="X must be a Dask data frame"):
-        GradientBoostingRegressor().fit(da.ones((4, 2)), target="number")
+        model.predict(da.ones((4, 1)))
+
+
+def test_collections_are_never_brought_into_memory_in_silence(tmp_path):
+    import dask.dataframe as dd
+
+    table = mixed(60).select([*FEATURES, "two"]).to_pandas()
+    X, y = table[["a", "b"]], table["two"]
+    lazy = dd.from_pandas(table, npartitions=2)
+    X_lazy, y_lazy = lazy[["a", "b"]], lazy["two"]
+    array = X_lazy.to_dask_array(lengths=True)
+    for model in (CARTClassifier(), GradientBoostingClassifier()):
+        for pair in ((X_lazy, y_lazy), (X_lazy, y), (array, y_lazy)):
+            with pytest.raises(ParameterError, match=r"target must name .*; pass fit\(X, target="):
+                model.fit(*pair)
+    model = CARTClassifier().fit(X, y)
+    for call in (
+        lambda: C45Classifier().fit(array, y),
+        lambda: C45Classifier().fit(X, y_lazy),
+        lambda: SLIQClassifier().fit(lazy, target="two"),
+        lambda: MARSRegressor().fit(X_lazy, table["b"]),
+        lambda: model.fit(X, y, lazy["b"]),
+        lambda: model.fit({"a": lazy["a"]}, y),
+        lambda: model.apply(X_lazy),
+        lambda: cross_validate(model, X_lazy, y_lazy),
+        lambda: cross_validate(model, X_lazy, y),
+        lambda: cross_validate(model, array, y),
+        lambda: predict_files(model, X_lazy, tmp_path),
+    ):
+        with pytest.raises(DataError, match=r"must be in memory here, got a Dask .*; call compute"):
+            call()
 
 
 def test_cross_validation_and_comparison_run_on_the_cluster(client):

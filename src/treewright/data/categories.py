@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from treewright.errors import DataError, SchemaError, UnseenCategoriesWarning
 
-__all__ = ["Coded", "learn", "listed", "match", "plain_values", "warn_unseen"]
+__all__ = ["Coded", "learn", "levels_error", "listed", "match", "plain_values", "warn_unseen"]
 
 
 MOST_WHOLE = 2**64 - 1
@@ -141,6 +141,14 @@ def repeats_error(names: Sequence[Any]) -> DataError:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     return DataError(
         f"Column names must be unique, but {listed(repeated)} comes more than once; rename them."
+    )
+
+
+def levels_error(name: str) -> DataError:
+    """The error for ordered categories that parts of the data declare differently."""
+    return DataError(
+        f"Ordered categories of column {name!r} must be the same in all blocks, got others; pass "
+        "their order as ordinal_features."
     )
 
 

@@ -115,6 +115,7 @@ class _ExcelWords:
 
     yes, no = "TRUE", "FALSE"
     most = 1500  # letters, so that no formula is nested more than 64 deep
+    deepest: int | None = None
 
     def __init__(self, program: Program, row: int) -> None:
         if not isinstance(row, int) or row < 1:

@@ -35,6 +35,10 @@ CHUNK = 200
 """Most terms of one sum: SQLite takes expressions of depth 1000, Excel formulas of 8192 letters."""
 
 
+CHOICE, CONDITION = 6, 5
+"""What SQLite's parser remembers at most of a choice around another, of a test in a condition."""
+
+
 class Predicates(Protocol):
     """How a language writes conditions on inputs; on a gap they are false, or unknown."""
 
@@ -58,6 +62,7 @@ class Words(Predicates, Protocol):
     """How a language writes formulas, and columns of them."""
 
     most: int  # letters of a nested choice; what is longer gets a column of its own
+    deepest: int | None  # depth of a nested choice for a parser, likewise; None for any
 
     def whole(self, value: int) -> str: ...
     def minus(self, left: str, right: str) -> str: ...
@@ -79,6 +84,18 @@ class Given(NamedTuple):
     numbers: list[str]
     level: int
     place: str = ""
+
+
+class Choice(NamedTuple):
+    """Conditions with a formula each, the first that holds, and what is said where none does.
+
+    ``depth`` is what a parser remembers inside, ``level`` that of the columns it reads.
+    """
+
+    choices: list[tuple[str, str]]
+    otherwise: str
+    depth: int = 0
+    level: int = 0
 
 
 class Answer(NamedTuple):
@@ -363,14 +380,11 @@ class Formulas:
     def _tree(self, part: TreePart, hint: str) -> Given:
         words = self.words
         if part.width == 1:
-            formula = self.choice(part, [words.number(float(v)) for v in part.values[:, 0]])
-            return Given([words.define(formula, 0, f"{hint}tree")], 1)
-        leaf = words.define(
-            self.choice(part, [words.whole(i) for i in range(len(part.values))]),
-            0,
-            f"{hint}leaf",
-        )
-        return Given(self._looked_up(leaf, part.values), 1, leaf)
+            formula, level = self.choice(part, [words.number(float(v)) for v in part.values[:, 0]])
+            return Given([words.define(formula, level, f"{hint}tree")], level + 1)
+        formula, level = self.choice(part, [words.whole(i) for i in range(len(part.values))])
+        leaf = words.define(formula, level, f"{hint}leaf")
+        return Given(self._looked_up(leaf, part.values), level + 1, leaf)
 
     def _looked_up(self, place: str, values: Floats) -> list[str]:
         columns = values.T
@@ -379,23 +393,33 @@ class Formulas:
             for column in columns
         ]
 
-    def choice(self, part: TreePart, ends: Sequence[str]) -> str:
-        """A tree as one nested choice; ``ends`` has a formula for each of its values."""
-        said = [""] * len(part)
+    def choice(self, part: TreePart, ends: Sequence[str]) -> tuple[str, int]:
+        """A tree as one nested choice, and its level; ``ends`` has a formula for each value."""
+        words = self.words
+        said: list[Any] = [None] * len(part)
         for i in reversed(range(len(part))):
             node = part.node(i)
             if node.test is None:
-                said[i] = ends[node.value]
+                said[i] = Choice([], ends[node.value])
                 continue
             below = [said[child] for child in node.children]
             for child in node.children:
-                said[child] = ""  # nobody needs it any more
-            said[i] = self._branches(node, below, ends)
-            if len(said[i]) > self.words.most:
-                said[i] = self.words.define(said[i], 0, "part")
-        return said[0]
+                said[child] = None  # nobody needs it any more
+            found = self._branches(node, below, ends)
+            formula = words.case(found.choices, found.otherwise)
+            if len(formula) > words.most or found.depth > (words.deepest or found.depth):
+                ref = words.define(formula, found.level, "part")
+                found = Choice([], ref, 0, found.level + 1)
+            said[i] = found
+        root = said[0]
+        return words.case(root.choices, root.otherwise), root.level
 
-    def _branches(self, node: Node, below: list[str], ends: Sequence[str]) -> str:
+    def _branches(self, node: Node, below: list[Choice], ends: Sequence[str]) -> Choice:
+        """The choice of a node.
+
+        Where depth counts, the deepest branch comes last: its choices go on in the same list, so
+        that a tree of n leaves is at most log2(n) choices deep, however long its paths are.
+        """
         words = self.words
         assert node.test is not None
         tests = (node.test, *node.surrogates)
@@ -405,11 +429,19 @@ class Formulas:
             late = [undecided(words, test) for test in tests]
             choices.append((words.both(late), ends[node.value]))
             last = len(below) - 1
-        for branch, formula in enumerate(below):
+        if words.deepest is not None:
+            last = max(range(len(below)), key=lambda branch: (below[branch].depth, branch == last))
+        depth = CONDITION * len(tests)
+        for branch, (inner, otherwise, inner_depth, _) in enumerate(below):
             condition = goes_to(words, tests, node.gap, branch)
             if branch != last and condition != words.no:
-                choices.append((condition, formula))
-        return words.case(choices, below[last])
+                choices.append((condition, words.case(inner, otherwise)))
+                depth = max(depth, inner_depth + CHOICE)
+        level = max(each.level for each in below)
+        under = below[last]
+        if words.deepest is None:
+            return Choice(choices, words.case(under.choices, under.otherwise), 0, level)
+        return Choice([*choices, *under.choices], under.otherwise, max(depth, under.depth), level)
 
     def _divided(self, part: TreePart, hint: str) -> Given:
         """Shares of the leaves, then means by them."""

@@ -67,6 +67,7 @@ class PredicateWords:
 
     yes, no = "<True/>", "<False/>"
     most = sys.maxsize
+    deepest: int | None = None
 
     def __init__(self, program: Program) -> None:
         self.inputs = program.inputs
@@ -173,6 +174,7 @@ class FieldWords:
     yes = element("Constant", "true", dataType="boolean")
     no = element("Constant", "false", dataType="boolean")
     most = sys.maxsize
+    deepest: int | None = None
 
     def __init__(self, program: Program, names: Any) -> None:
         self.inputs = program.inputs

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.categories import levels_error
 from treewright.data.encode import encode
 from treewright.data.schema import Feature, Schema
 from treewright.data.sources import Piece
@@ -595,10 +596,7 @@ def _merge(parts: Sequence[FeaturePart], max_bins: int) -> FeaturePart:
             np.add.at(counts, places, part.counts)
         return FeaturePart(Feature(first.name, "nominal", categories), counts, is_empty=is_empty)
     if any(part.feature.categories != first.categories for part in parts):
-        raise DataError(
-            f"Ordered categories of column {first.name!r} must be the same in all blocks, got "
-            "others; pass their order as ordinal_features."
-        )
+        raise levels_error(first.name)
     distinct: Floats | None = None
     if all(part.distinct is not None for part in parts):
         distinct = np.unique(np.concatenate([part.distinct for part in parts]))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.categories import levels_error
 from treewright.data.encode import encode
 from treewright.data.schema import Schema
 from treewright.data.sources import open_source
@@ -89,7 +90,9 @@ class FileSource:
         self._features = [name for name in self._source.names if name != target]
         if not self._features:
             raise DataError(f"{str(path)!r} must hold features beside the target, but has none.")
-        survey = _Survey(self._source.types, self._features, target, categorical_features)
+        survey = _Survey(
+            self._source.types, self._features, target, categorical_features, ordinal_features
+        )
         for rows in self._tables():
             survey.add(rows)
         self.n_rows = survey.n_rows
@@ -121,11 +124,23 @@ class _Survey:
     """What a first pass over the batches finds out."""
 
     def __init__(
-        self, schema: pa.Schema, features: list[str], target: str, categorical: Any
+        self,
+        schema: pa.Schema,
+        features: list[str],
+        target: str,
+        categorical: Any,
+        ordinal: Any,
     ) -> None:
         import pyarrow.types as kinds
 
         self._schema, self._features, self._target = schema, features, target
+        self._ordered = {
+            name
+            for name in features
+            if kinds.is_dictionary(schema.field(name).type)
+            and schema.field(name).type.ordered
+            and name not in (ordinal or ())
+        }
         named = set() if isinstance(categorical, str) else _names(categorical, features)
         self.n_rows = 0
         self._seen: dict[str, Any] = {}
@@ -151,7 +166,11 @@ class _Survey:
             value = pair["values"].as_py()
             self._classes[value] = self._classes.get(value, 0) + pair["counts"].as_py()
         for name, seen in self._seen.items():
-            new = pc.unique(batch.column(name))
+            column = batch.column(name)
+            if name in self._ordered:
+                self._seen[name] = _levels(name, column, seen)
+                continue
+            new = pc.unique(column)
             if pa.types.is_dictionary(new.type):
                 new = new.cast(new.type.value_type)
             self._seen[name] = new if seen is None else pc.unique(pa.concat_arrays([seen, new]))
@@ -179,9 +198,22 @@ class _Survey:
             if seen is None:
                 columns[name] = pa.array([0] * longest).cast(kind)
             else:
-                filled = seen.take(pa.array(np.minimum(np.arange(longest), len(seen) - 1)))
-                columns[name] = filled
+                places = pa.array(np.minimum(np.arange(longest), len(seen) - 1))
+                columns[name] = (
+                    pa.DictionaryArray.from_arrays(places, seen, ordered=True)
+                    if name in self._ordered
+                    else seen.take(places)
+                )
         return pa.table(columns)
+
+
+def _levels(name: str, column: pa.ChunkedArray, known: Any) -> Any:
+    """The ordered categories of a column, which every part declares alike."""
+    for chunk in column.chunks:
+        if known is not None and not chunk.dictionary.equals(known):
+            raise levels_error(name)
+        known = chunk.dictionary
+    return known
 
 
 def _names(categorical: Any, features: list[str]) -> set[str]:
