@@ -324,14 +324,17 @@ def _cross_validate(
     estimator: Any, sequence: PruningSequence, training: Training, progress: Progress | None
 ) -> CrossValidatedErrors:
     from treewright.pruning import cross_validated_errors
+    from treewright.pruning._cross_validation import prior_share
 
     price = leaf_price(estimator, training)
+    costs = training.costs
 
     def grow(rows: Rows) -> Tree:
         if progress is not None:
             progress.next_part()
         part = training.take(rows)
-        recipe = replace(estimator._recipe(part), leaf_price=price)
+        unit = 1.0 if costs is None else prior_share(part.class_totals(), costs.proba_factor)
+        recipe = replace(estimator._recipe(part), leaf_price=price / unit)
         grown: Tree = estimator._grow(part, progress, recipe)
         return grown
 

@@ -2,8 +2,10 @@
 
 Each fold's tree is pruned at complexities that stand for the steps of the full tree: a step
 holds from its own alpha up to the next, and its representative is the geometric mean of the
-two. Risks are shares of the training weight, so that the same complexity means the same on a
-fold as on all rows (in counts it is scaled by the fold's share of the rows, as rpart does).
+two. Risks are per unit of the weight of the rows, so that the same complexity means the same on
+a fold as on all rows (in counts it is scaled by the fold's share of the weight, as rpart does).
+Where priors make a fold's rows count for more or less than their weight, complexities are
+converted to the unit of that fold's tree.
 
 Breiman et al. (1984), section 3.4.2; the limit above the last step is rpart's, ten root risks.
 """
@@ -162,6 +164,9 @@ def _fold_losses(
 ) -> NDArray[np.float64]:
     """Sums of w·l and w·l² over the held-out rows, for each step."""
     node_alpha = pruning_sequence(tree, sequence.risk, sequence.rule).node_alpha
+    factor = tree.schema.target.class_factor if tree.schema.target is not None else ()
+    if len(factor):
+        alphas = alphas / prior_share(tree.value[0], np.asarray(factor))
     sums = np.zeros((2, len(alphas)))
     step = max(1, MOST_CELLS // len(alphas))
     for start in range(0, len(rows), step):
@@ -172,6 +177,14 @@ def _fold_losses(
         sums[0] += part_weight @ losses
         sums[1] += part_weight @ losses**2
     return sums
+
+
+def prior_share(class_totals: NDArray[np.float64], factor: NDArray[np.float64]) -> float:
+    """Weight of rows under the priors over their weight: 1 for all training rows together.
+
+    Risks of a tree are shares of the weight under the priors that its own rows have.
+    """
+    return float(class_totals @ factor / class_totals.sum())
 
 
 def class_loss(
