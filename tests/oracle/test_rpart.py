@@ -211,3 +211,40 @@ def test_score_by_definition_is_the_gain_of_a_hand_computed_split():
     case = Case(data, "gini_default")
     rows, sides = np.arange(150), (data.X["Petal.Length"] >= 2.45).to_numpy().astype(int)
     assert Score(case).gain_of(rows, sides) == pytest.approx(50.0)
+
+
+# rpart 4.1.19 on made data, xval = i // 50, minsplit 8, minbucket 3, cp .003, prior (1, 2, 3) / 6:
+# number of the table, weights, xerror.
+PRIOR_TABLES = [
+    (
+        8,
+        None,
+        [1, 1.07338856572067, 1.05500714887283, 1.07710336813104, 1.10989025337695]
+        + [1.12090735191388, *[1.14048677621743] * 4],
+    ),
+    (
+        3,
+        np.arange(150) % 3 + 1.0,
+        [1, 1.05975723622783, 1.08846476443685, 1.06296982069664, 0.924303808152263]
+        + [1.00613503405129, *[1.00048531653716] * 4, 1.02093191325494, 1.01626337917465],
+    ),
+]
+
+
+@pytest.mark.parametrize(("number", "weight", "expected"), PRIOR_TABLES)
+def test_with_priors_a_folds_complexities_are_scaled_by_its_share_of_the_weight_as_in_rpart(
+    number, weight, expected
+):
+    i = np.arange(150)
+    a, b, c = (i * 37) % 151, (i * i * (number + 2)) % 149, (i * i * i + number * i) % 139
+    y = np.digitize(a + b - c + 40 * ((i * 53) % 7), [180, 230])
+    model = CARTClassifier(
+        min_samples_split=8,
+        min_samples_leaf=3,
+        cp=0.003,
+        missing="surrogate",
+        priors=[1 / 6, 1 / 3, 1 / 2],
+        cv=[(np.flatnonzero(i // 50 != k), np.flatnonzero(i // 50 == k)) for k in range(3)],
+    )
+    table = model.cp_table(np.column_stack([a, b, c]), y, weight)
+    np.testing.assert_allclose(table.xerror, expected, rtol=1e-12)

@@ -26,9 +26,11 @@ __all__ = [
     "feature_names",
     "for_other_libraries",
     "in_order",
+    "is_collection",
     "is_frame",
     "raw_column",
     "read_frame",
+    "refuse_collection",
     "stack_frames",
     "to_arrow",
 ]
@@ -111,6 +113,21 @@ def is_frame(X: Any) -> bool:
     if isinstance(X, np.ndarray | list | tuple):
         return False
     return isinstance(X, Mapping) or _narwhals_frame(X) is not None
+
+
+def is_collection(X: Any) -> bool:
+    """Whether X is a collection of Dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def refuse_collection(values: Any, name: str) -> None:
+    """Refuse what numpy would bring into this process in silence."""
+    if is_collection(values):
+        raise DataError(
+            f"{name} must be in memory here, got a Dask {type(values).__name__}; call compute() "
+            "first, or stay with Dask in fit(frame, target='name') and predict(frame) of CART, "
+            "random forests and gradient boosting."
+        )
 
 
 def feature_names(X: Any) -> NDArray[np.object_] | None:
@@ -209,6 +226,7 @@ def raw_column(values: Any) -> Any:
         return np.asarray(values)
     if isinstance(values, list | tuple | range):
         return np.fromiter(values, dtype=object, count=len(values))
+    refuse_collection(values, "A column")
     if type(values).__name__ == "Categorical":  # pandas, outside a Series
         # as objects first: a third of the time of tolist() for text
         categories = np.asarray(values.categories, dtype=object).tolist()
@@ -236,6 +254,7 @@ def raw_column(values: Any) -> Any:
 def _read(X: Any) -> Frame:
     if isinstance(X, np.ndarray):
         return _read_array(X)
+    refuse_collection(X, "X")
     if hasattr(type(X), "nnz") or hasattr(type(X), "tocsr"):
         raise sparse_error()
     if isinstance(X, Mapping):
@@ -387,6 +406,7 @@ def _narwhals_frame(X: Any) -> Any:
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
+    refuse_collection(X, "X")
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(X, arrow.RecordBatch):
         X = arrow.Table.from_batches([X])

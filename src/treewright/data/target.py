@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from treewright.data.categories import Coded, listed, plain_values
 from treewright.data.columns import Column, as_floats, settle, to_coded, to_floats
-from treewright.data.frames import feature_names, is_frame, raw_column, read_frame
+from treewright.data.frames import (
+    feature_names,
+    is_frame,
+    raw_column,
+    read_frame,
+    refuse_collection,
+)
 from treewright.data.weights import EXACT, exact_sum
 from treewright.errors import DataError
 
@@ -151,6 +157,7 @@ def _refuse_none(y: Any) -> None:
 
 
 def _is_two_dimensional(y: Any) -> bool:
+    refuse_collection(y, "y")
     if isinstance(y, np.ndarray):
         if y.ndim > 2:
             raise DataError(f"y must have one or two dimensions, got {y.ndim}; reshape it.")

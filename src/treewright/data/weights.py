@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.frames import refuse_collection
 from treewright.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def read_weights(
     """Weights of the rows that take part, and their mask; None for ones, and for all rows."""
     if sample_weight is None:
         return None, None
+    refuse_collection(sample_weight, "sample_weight")
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):

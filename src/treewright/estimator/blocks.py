@@ -57,7 +57,7 @@ class ReadsBlocks:
         Ctrl-C ends the fit and raises KeyboardInterrupt. A forest keeps the members before the
         first unfinished one; ``set_params(warm_start=True).fit(X, y)`` grows the others.
         """
-        if target is None and not (y is None and is_source(X)):
+        if not is_source(X, y, target):
             refuse_without_target(memory_limit=memory_limit, temp_dir=temp_dir, client=client)
             return super().fit(X, y, sample_weight)  # type: ignore[misc, no-any-return]
         from treewright.scale._trees import fit_source

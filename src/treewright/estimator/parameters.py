@@ -285,7 +285,8 @@ PARAMETERS: dict[str, Parameter] = {
         "bool",
         "Whether the tree keeps about 20 counts per split (and for numbers five quantiles per "
         "node), from which it draws the small pictures in its diagram without the data; of a "
-        "large table this takes less than 5 % of the fit, of a small one about a millisecond.",
+        "large table this takes less than 5 % of the fit, of a small one about a millisecond. "
+        "A fit on blocks keeps none.",
     ),
     "teach": Parameter(
         ["boolean"],

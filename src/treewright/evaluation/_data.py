@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.encode import encode
-from treewright.data.frames import for_other_libraries
+from treewright.data.frames import for_other_libraries, refuse_collection
 from treewright.data.table import Table
 from treewright.data.target import class_codes, numeric_target
 from treewright.data.weights import check_lengths
@@ -83,6 +83,7 @@ class Rows:
 
 def read_rows(X: Any, y: Any, classification: bool) -> Rows:
     """Features and target of a task."""
+    refuse_collection(X, "X")
     if hasattr(X, "__array__") and not hasattr(X, "__len__"):
         X = np.asarray(X)
     if classification:

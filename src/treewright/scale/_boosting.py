@@ -35,6 +35,7 @@ from treewright.scale._engine import (
     Engine,
     firsts,
     make_engine,
+    require_target,
     survey_features,
     survey_targets,
     weigh,
@@ -84,7 +85,8 @@ def fit_source(
     drops_gaps: bool = False,
 ) -> Any:
     """Fit a gradient booster on a source; see :meth:`Boosting.fit`."""
-    _check(estimator, y, target, eval_set)
+    require_target(y, target)
+    _check(estimator, eval_set)
     check_parameters(estimator)
     engine = make_engine(X, client)
     try:
@@ -116,15 +118,9 @@ def fit_source(
     return estimator
 
 
-def _check(estimator: Any, y: Any, target: Any, eval_set: Any) -> None:
+def _check(estimator: Any, eval_set: Any) -> None:
     """Refuse what blocks cannot do, one sentence each."""
-    if not isinstance(target, str):
-        raise ParameterError(
-            "target must name the column to predict where X is a file, a folder or a Dask "
-            f"collection, got {target!r}; pass target='name'."
-        )
     given = {
-        "y": (y is not None, "the target is a column of the source, named by target="),
         "tree_method": (estimator.tree_method == "exact", "blocks are binned"),
         "sampling": (
             estimator.subsample < 1 and estimator.sampling != "uniform",

@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from treewright.data.frames import is_collection
 from treewright.data.sources import Source, is_path, open_source
 from treewright.data.sources.memory import FramePiece
+from treewright.data.sources.piece import require_same_columns
 from treewright.errors import DataError, ParameterError
 from treewright.scale._rounds import LostShareError
 from treewright.scale._share import Placed
@@ -106,18 +108,15 @@ class DaskEngine:
         """The source that X names; partitions of a collection are computed, and stay."""
         if is_path(X):
             return open_source(X)
-        if not hasattr(X, "to_delayed") or not hasattr(X, "columns"):
-            raise DataError(
-                "X must be a Dask data frame, a file or a folder where a cluster fits, got "
-                f"{type(X).__name__}; make one with dask.dataframe."
-            )
-        futures = self.client.compute(X.to_delayed())
+        _require_frame(X)
+        names = list(X.columns)
+        found = self.client.compute(X.to_delayed())
+        futures = self.client.map(_aligned, found, range(len(found)), names=names, pure=False)
         sizes = self.client.gather(self.client.map(len, futures, pure=False))
         pieces = tuple(Partition(f, n) for f, n in zip(futures, sizes, strict=True) if n)
         if not pieces:
             raise DataError("X must have rows, but all partitions are empty; check it.")
-        names = tuple(str(name) for name in X.columns)
-        return Source(names, pieces, row_bytes=8 * len(names))
+        return Source(tuple(map(str, names)), pieces, row_bytes=8 * len(names))
 
     def each(self, function: Callable[..., Any], pieces: Sequence[Any], *rest: Any) -> list[Any]:
         """``function(piece, *own, *rest)`` of every piece, on the workers."""
@@ -136,6 +135,26 @@ class DaskEngine:
         """Let the shares go."""
         if self._pool is not None:
             self._pool.close()
+
+
+def _require_frame(X: Any) -> None:
+    """Refuse other collections of Dask, such as arrays."""
+    if not is_collection(X) or type(X).__name__ != "DataFrame":
+        raise DataError(
+            "X must be a Dask data frame with named columns, a file or a folder where a cluster "
+            f"is to read it, got {type(X).__name__}; make one with dask.dataframe, or call "
+            "compute() first."
+        )
+
+
+def _aligned(frame: Any, number: int, names: list[Any]) -> Any:
+    """A partition with its columns in the order of the collection."""
+    own = list(frame.columns)
+    if own == names:
+        return frame
+    this = f"partition {number}"
+    require_same_columns(this, [str(name) for name in own], "the collection", list(map(str, names)))
+    return frame[names]
 
 
 def _split(piece: Any) -> tuple[Any, Any]:
@@ -349,8 +368,10 @@ def predict_lazily(model: Any, X: Any, method: str) -> Any:
     """
     import pandas as pd
 
-    names = list(model.feature_names_in_)
-    X = X[names]
+    _require_frame(X)
+    names = list(getattr(model, "feature_names_in_", X.columns))
+    if set(names) < set(X.columns):
+        X = X[names]  # files are then read without the others
     if method == "predict":
         kind = model.classes_.dtype if hasattr(model, "classes_") else np.float64
         meta: Any = pd.Series([], dtype=kind, name="prediction")

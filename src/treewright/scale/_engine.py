@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.frames import is_collection
 from treewright.data.schema import Schema
 from treewright.data.sources import Piece, Source, open_source
 from treewright.data.weights import read_weights
@@ -33,6 +34,7 @@ __all__ = [
     "LocalEngine",
     "firsts",
     "make_engine",
+    "require_target",
     "survey_features",
     "survey_targets",
     "weigh",
@@ -64,12 +66,22 @@ Engine = Any
 
 def make_engine(X: Any, client: Any) -> Engine:
     """The engine for X: a cluster where there is a client, or X is a collection of Dask."""
-    module = type(X).__module__.partition(".")[0]
-    if client is not None or module in ("dask", "dask_expr"):
+    if client is not None or is_collection(X):
         from treewright.scale._dask import DaskEngine
 
         return DaskEngine(client)
     return LocalEngine()
+
+
+def require_target(y: Any, target: Any) -> None:
+    """Refuse a fit on blocks whose target is no column of the source."""
+    if y is None and isinstance(target, str):
+        return
+    got = f"target={target!r}" if y is None else f"y ({type(y).__name__})"
+    raise ParameterError(
+        "target must name the column of X to predict where X is read in blocks (a file, a folder "
+        f"or a Dask data frame), got {got}; pass fit(X, target='name')."
+    )
 
 
 def firsts(sizes: Sequence[int]) -> list[int]:

@@ -30,6 +30,7 @@ from treewright.scale._engine import (
     Engine,
     firsts,
     make_engine,
+    require_target,
     survey_features,
     survey_targets,
     weigh,
@@ -72,7 +73,8 @@ def fit_source(
 ) -> Any:
     """Fit a tree or a forest on a source; see :class:`treewright.estimator.blocks.ReadsBlocks`."""
     is_forest = hasattr(estimator, "n_estimators")
-    _check(estimator, y, target, is_forest)
+    require_target(y, target)
+    _check(estimator, is_forest)
     estimator._validate()
     engine = make_engine(X, client)
     try:
@@ -93,16 +95,10 @@ def fit_source(
     return estimator
 
 
-def _check(estimator: Any, y: Any, target: Any, is_forest: bool) -> None:
+def _check(estimator: Any, is_forest: bool) -> None:
     """Refuse what blocks cannot do, one sentence each."""
-    if not isinstance(target, str):
-        raise ParameterError(
-            "target must name the column to predict where X is a file, a folder or a Dask "
-            f"collection, got {target!r}; pass target='name'."
-        )
     own = estimator.get_params(deep=False)
     given = {
-        "y": (y is not None, "the target is a column of the source, named by target="),
         "criterion": (
             own["criterion"] not in ("gini", "entropy", "log_loss", "squared_error"),
             "blocks are summed for gini, entropy and squared_error",
@@ -122,8 +118,9 @@ def _check(estimator: Any, y: Any, target: Any, is_forest: bool) -> None:
             "blocks weigh classes by all rows",
         ),
         "pruning": (
-            own.get("pruning") == "reduced_error" or "cv" in (own.get("ccp_alpha"), own.get("cp")),
-            "blocks hold no rows out",
+            own.get("pruning") in ("reduced_error", "error_based")
+            or "cv" in (own.get("ccp_alpha"), own.get("cp")),
+            "blocks send no rows down a tree again",
         ),
         "base": (own.get("base") is not None, "blocks grow trees of CART"),
         "oob_score": (bool(own.get("oob_score")), "blocks do not judge rows left out"),
@@ -134,6 +131,9 @@ def _check(estimator: Any, y: Any, target: Any, is_forest: bool) -> None:
             is_forest and own["bootstrap"] and not own["replace"],
             "blocks draw with replacement",
         ),
+        "drop_empty_rows": (bool(own.get("drop_empty_rows")), "blocks keep rows of gaps"),
+        "teach": (bool(own.get("teach")), "a lesson looks at all rows"),
+        "keep_targets": (bool(own.get("keep_targets")), "targets stay in their blocks"),
         "tree_method": (own.get("tree_method") == "exact", "blocks are binned"),
     }
     for name, (is_given, why) in given.items():
@@ -268,7 +268,8 @@ def _work(
     if weights is not None and not n_draws:
         mean = weights.total / found.n_rows
         training = replace(training, sample_weight=np.broadcast_to(mean, found.n_rows))
-    recipe = replace(learner._recipe(training), leaf_price=-1.0)
+    redraw = getattr(estimator, "redraw", True)
+    recipe = replace(learner._recipe(training), leaf_price=-1.0, redraw=redraw)
     training = replace(training, sample_weight=None)
     weighs = weights is not None
     width = row_width([column.bins for column in columns])
@@ -338,7 +339,7 @@ def _learner(estimator: Any, training: Training, weights: _Weights | None) -> tu
 
     cart = clone(estimator._learner())
     drawn = features_per_node(estimator.max_features, len(training.table.schema))
-    cart.set_params(max_features=drawn, ccp_alpha=0.0)
+    cart.set_params(max_features=drawn)
     if not estimator.bootstrap:
         return cart, 0
     total = None if weights is None else np.array([weights.total])
@@ -433,7 +434,8 @@ def _fit_forest(estimator: Any, work: _Work, progress: Any) -> BaseException | N
     interrupt: BaseException | None = None
     try:
         while len(trees) < estimator.n_estimators:
-            trees.append(work.tree(tree_seed(work.seed, len(trees))))
+            tree = work.tree(tree_seed(work.seed, len(trees)))
+            trees.append(work.learner._prune(tree, work.training).tree)
             if progress is not None:
                 progress(len(trees) / estimator.n_estimators)
     except KeyboardInterrupt as error:

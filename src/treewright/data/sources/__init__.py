@@ -14,6 +14,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from treewright.data.frames import is_collection
 from treewright.data.readers import ARROW, DELIMITED, PARQUET
 from treewright.data.sources.arrow_files import arrow_source, parquet_source
 from treewright.data.sources.csv_files import csv_source
@@ -44,14 +45,13 @@ def is_path(X: Any) -> bool:
     return isinstance(X, str | os.PathLike)
 
 
-def is_source(X: Any) -> bool:
-    """Whether X can only be read in blocks: names of files, or a collection of Dask."""
-    return is_path(X) or is_collection(X)
+def is_source(X: Any, y: Any, target: Any) -> bool:
+    """Whether X of ``fit`` is to be read in blocks.
 
-
-def is_collection(X: Any) -> bool:
-    """Whether X is a collection of Dask."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+    A collection of Dask always is, so that nothing is brought to the driver in silence; names of
+    files are where there is no ``y``.
+    """
+    return target is not None or is_collection(X) or (y is None and is_path(X))
 
 
 def refuse_without_target(**given: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from treewright.data.categories import listed
 from treewright.errors import DataError
 
-__all__ = ["Piece", "Source", "common_types", "conform"]
+__all__ = ["Piece", "Source", "common_types", "conform", "require_same_columns"]
 
 
 class Piece(Protocol):
@@ -64,16 +64,7 @@ def common_types(schemas: Sequence[tuple[str, Any]]) -> Any:
     first_name, first = schemas[0]
     fields = {field.name: field for field in first}
     for name, schema in schemas[1:]:
-        for here, there, lacking, having in (
-            (schema, first, name, first_name),
-            (first, schema, first_name, name),
-        ):
-            lost = [column for column in there.names if column not in here.names]
-            if lost:
-                raise DataError(
-                    f"Files must have the same columns, but {lacking} lacks {listed(lost)} of "
-                    f"{having}; add it there, or name the files that have it."
-                )
+        require_same_columns(name, schema.names, first_name, first.names)
         for field in schema:
             known = fields[field.name]
             found = _common(known.type, field.type)
@@ -84,6 +75,22 @@ def common_types(schemas: Sequence[tuple[str, Any]]) -> Any:
                 )
             fields[field.name] = known.with_type(found)
     return pa.schema([fields[name] for name in first.names])
+
+
+def require_same_columns(
+    name: str, columns: Sequence[str], other_name: str, others: Sequence[str]
+) -> None:
+    """Refuse two files, or partitions, of which one has a column that the other lacks."""
+    for lacking, here, having, there in (
+        (name, columns, other_name, others),
+        (other_name, others, name, columns),
+    ):
+        lost = [column for column in there if column not in here]
+        if lost:
+            raise DataError(
+                f"Files and partitions must have the same columns, but {lacking} lacks "
+                f"{listed(lost)} of {having}; add it there, or leave it out everywhere."
+            )
 
 
 def _common(a: Any, b: Any) -> Any:

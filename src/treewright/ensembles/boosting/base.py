@@ -169,7 +169,7 @@ class Boosting(GrownBooster):
         Ctrl-C ends the fit; the rounds done are kept, and KeyboardInterrupt is raised.
         ``set_params(warm_start=True).fit(X, y)`` does the others.
         """
-        if target is not None or (y is None and is_source(X)):
+        if is_source(X, y, target):
             from treewright.scale._boosting import fit_source
 
             fit_source(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from treewright.data.frames import refuse_collection
 from treewright.data.schema import Schema, Target
 from treewright.data.sources import is_path
 from treewright.data.table import Table
@@ -108,6 +109,7 @@ class ListClassifier(ClassificationMixin, TreeEstimator):
         self
         """
         if not is_path(X):
+            refuse_collection(X, "X")
             if target is not None:
                 raise ParameterError(
                     f"target names a column of files, got {target!r} beside a table in memory; "
