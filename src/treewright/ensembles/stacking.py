@@ -221,7 +221,7 @@ class _Stacking(Committee):
         coefficients = np.atleast_2d(blender.coef_)
         if not isinstance(seen, np.ndarray):  # products of sparse rows are those of a row alone
             return np.asarray(seen @ coefficients.T + blender.intercept_)
-        return weighted_sums(seen.T, coefficients) + blender.intercept_
+        return np.asarray(weighted_sums(seen.T, coefficients) + blender.intercept_)
 
     def _said(self, rows: Any) -> list[Floats]:
         classes = getattr(self, "classes_", None)

@@ -332,7 +332,7 @@ def _counts(sizes: Any, most: int) -> list[int]:
         if isinstance(size, Integral):
             counts.append(int(size))
         else:
-            is_share = isinstance(size, Real) and 0 < size <= 1
+            is_share = isinstance(size, Real) and 0 < float(size) <= 1
             counts.append(round(float(size) * most) if is_share else 0)
     if not counts or min(counts) < 1 or max(counts) > most:
         raise ParameterError(
