@@ -365,3 +365,10 @@ def test_threads_are_not_part_of_the_members(learner, tmp_path):
         treewright.save(model.set_params(n_jobs=None), tmp_path / "m.tw")
         files.append((tmp_path / "m.tw").read_bytes())
     assert len(set(files)) == 1
+
+
+def test_importances_are_shares_where_a_member_is_a_single_leaf():
+    X = {"a": [0.0, 0.0, 0.0], "b": ["red", "red", "blue"]}
+    model = AdaBoostRegressor(random_state=0).fit(X, [0, 1, 0])
+    assert min(member.tree_.n_nodes for member in model.estimators_) == 1
+    assert model.feature_importances_.tolist() == [0.0, 1.0]

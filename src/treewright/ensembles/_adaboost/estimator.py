@@ -148,8 +148,10 @@ class AdaBoostEstimator(Indexed, Paged, AnyBase):
                 f"{type(self.estimators_[0]).__name__}; use "
                 "sklearn.inspection.permutation_importance."
             )
-        each = [member.feature_importances_ for member in self.estimators_]
-        return np.asarray(np.average(each, axis=0, weights=self.estimator_weights_))
+        each = np.array([member.feature_importances_ for member in self.estimators_])
+        mean = (each * self.estimator_weights_[:, None]).sum(axis=0)
+        total = mean.sum()  # less than the weights where a member is a single leaf
+        return np.asarray(mean / total if total > 0 else mean)
 
     def size(self) -> str:
         """How many members there are, in words."""
