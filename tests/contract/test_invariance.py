@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import joblib
@@ -164,6 +165,27 @@ def test_a_copy_says_the_same(
         assert_array_equal(copy.feature_importances_, model.feature_importances_)
     if hasattr(model, "cp_table_"):
         assert str(copy.cp_table_) == str(model.cp_table_)
+
+
+def held(value: Any) -> Iterator[Any]:
+    """What skops writes of an object: the arguments of its constructor, or its state."""
+    yield value
+    parts: Any = ()
+    if isinstance(value, dict):
+        parts = value.values()
+    elif isinstance(value, list | tuple | set):
+        parts = value
+    elif type(value).__module__.startswith(("treewright", "sklearn")):
+        constructor, arguments = value.__reduce__()[:2]
+        parts = (arguments if constructor is type(value) else value.__getstate__(),)
+    for part in parts:
+        yield from held(part)
+
+
+def test_what_a_model_keeps_has_no_compiled_part(estimator: Any, columns: dict[str, Any]) -> None:
+    model = estimator.fit(columns, target_for(estimator, columns))
+    model.predict(columns)
+    assert not {type(part) for part in held(model) if type(part).__module__.endswith("_core")}
 
 
 def test_fitting_twice_forgets_the_first_time(estimator: Any, columns: dict[str, Any]) -> None:

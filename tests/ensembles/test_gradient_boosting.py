@@ -134,7 +134,8 @@ def test_a_rate_with_which_scores_overflow_is_refused(
     numbers: Any, options: dict[str, Any], loss: Any, rate: float
 ) -> None:
     X, y = numbers
-    model = GradientBoostingRegressor(loss, learning_rate=rate, n_estimators=3, **options)
+    options = {"n_estimators": 3, "random_state": 0, **options}
+    model = GradientBoostingRegressor(loss, learning_rate=rate, **options)
     with pytest.raises(ParameterError, match="learning_rate must be small enough"):
         model.fit(X, y)
 

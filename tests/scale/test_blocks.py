@@ -270,7 +270,7 @@ def test_tall_sums_of_fine_units_are_close(loss, growth, monkeypatch):
 def test_rows_beyond_the_bound_of_packed_sums_are_counted(monkeypatch):
     """Whole weights of 2³⁰ in all count as so many rows; as factors they give the same model."""
     from treewright.kernels.boosting import MOST_ROWS
-    from treewright.scale import _boosting
+    from treewright.scale import _boosting, _engine
 
     weight = np.random.default_rng(0).integers(2**19, 2**20, 1500).astype(np.float64)
     weight[0] = 1  # all are multiples of the smallest, which counts as one row
@@ -291,7 +291,7 @@ def test_rows_beyond_the_bound_of_packed_sums_are_counted(monkeypatch):
         )
         factors = model.fit(table, target="positive", sample_weight=weight).predict(X)
         with monkeypatch.context() as patch:
-            patch.setattr(_boosting, "MOST_COUNTED", 2**40)
+            patch.setattr(_engine, "MOST_COUNTED", 2**40)
             counts = model.fit(table, target="positive", sample_weight=weight).predict(X)
         assert seen[-2:] == [(None, False), (int(weight.sum()), True)]
         np.testing.assert_allclose(counts, factors, rtol=1e-4)

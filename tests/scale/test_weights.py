@@ -27,6 +27,7 @@ BOOSTING = [
     (GradientBoostingClassifier, "two", {}),
     (GradientBoostingClassifier, "two", {"class_weight": "balanced", "early_stopping": True}),
     (GradientBoostingClassifier, "three", {"class_weight": {0: 1, 1: 2.5, 2: 1}}),
+    (GradientBoostingClassifier, "three", {"class_weight": {0: 1, 1: 3, 2: 1}}),
     (GradientBoostingClassifier, "three", {"subsample": 0.5}),
     (GradientBoostingRegressor, "number", {"min_samples_leaf": 30}),
     (GradientBoostingRegressor, "positive", {"loss": "gamma", "early_stopping": True}),

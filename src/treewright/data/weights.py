@@ -17,6 +17,7 @@ __all__ = [
     "EXACT",
     "Settled",
     "check_lengths",
+    "counting_factors",
     "counting_scale",
     "counting_weights",
     "distinct_weights",
@@ -122,6 +123,26 @@ def counting_weights(weight: NDArray[np.float64] | None) -> NDArray[np.float64] 
     distinct = distinct_weights(weight) if _are_multiples(weight) else None
     counted = on_scale(weight, counting_scale(distinct, exact_sum(weight), len(weight)))
     return None if np.all(counted == 1.0) else counted
+
+
+def counting_factors(
+    factors: NDArray[np.float64], totals: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Weights of a row of each class on the scale of counts.
+
+    ``totals`` says how many rows each class has, those of a weight of two counted twice.
+
+    Examples
+    --------
+    >>> counting_factors(np.array([0.5, 2.0]), np.array([30.0, 10.0]))
+    array([1., 4.])
+    >>> counting_factors(np.array([1.0, 2.5]), np.array([30.0, 10.0])).round(6)
+    array([0.727273, 1.818182])
+    """
+    rows = [int(n) for n in totals]
+    each = [exact_sum(np.array([factor])) for factor in factors]
+    total = sum(n * own for n, own in zip(rows, each, strict=True))
+    return on_scale(factors, counting_scale(np.unique(factors), total, sum(rows)))
 
 
 def counting_scale(distinct: NDArray[np.float64] | None, total: int, n: int) -> float:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema, Target
 from treewright.data.sources import Source
 from treewright.data.table import Table
-from treewright.data.weights import EXACT
+from treewright.data.weights import EXACT, on_scale
 from treewright.ensembles.boosting.base import Plan
 from treewright.ensembles.boosting.material import Material
 from treewright.ensembles.boosting.settings import growths, length
@@ -30,7 +30,7 @@ from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import reported
 from treewright.estimator.training import drawn_seed, threads
 from treewright.kernels.blocks import make_planner
-from treewright.kernels.boosting import MOST_COUNTED, MOST_ROWS, MOST_TALL_ROWS
+from treewright.kernels.boosting import MOST_ROWS, MOST_TALL_ROWS
 from treewright.scale._engine import (
     Engine,
     firsts,
@@ -40,16 +40,16 @@ from treewright.scale._engine import (
     survey_features,
     survey_targets,
     weigh,
+    weighs,
 )
 from treewright.scale._few_rows import choose_rounds
 from treewright.scale._memory import make_budget
 from treewright.scale._rounds import BlockRun, Pool
-from treewright.scale._share import Fitting, Placed
+from treewright.scale._share import Fitting, Placed, Weighs
 from treewright.scale._survey import (
     Look,
     Reading,
     TargetPart,
-    WeightPart,
     aside_windows,
     bin_maps_of,
     class_totals,
@@ -198,10 +198,9 @@ def _prepare(
         weight,
     )
     reading, parts, found = survey_targets(engine, source, reading)
-    factors = _factors(estimator, found)
+    factors, kind = _factors(estimator, found), weighs(found)
     if factors is not None:
-        reading, found = survey_classes(engine, source, reading, found, factors)
-    weighs = _weighs(found)
+        reading, kind = survey_classes(engine, source, reading, found, factors)
     aim = _aim(estimator, target, found)
     _check_loss(aim)
     seed = drawn_seed(estimator.random_state)
@@ -229,7 +228,7 @@ def _prepare(
         "loss_number": aim.number,
         "seed": seed,
     }
-    n_counted, most_factor = _weight_sizes(weighs, look)
+    n_counted, most_factor = _weight_sizes(kind, reading, look, rows.counts)
     is_tall = (n_counted or rows.n_learned) > MOST_ROWS
     planner = make_planner(maps, params, rows.n_learned, n_counted, most_factor, is_tall)
     fitting = Fitting(
@@ -239,7 +238,7 @@ def _prepare(
         found.values,
         rows.aside,
         params,
-        weighs,
+        kind,
         most_factor,
         planner.offsets(),
         planner.width(),
@@ -260,23 +259,23 @@ def _prepare(
     return plan, BlockRun(pool, planner, aim, rounds, schema, plan.start[0])
 
 
-def _weighs(found: TargetPart) -> str | None:
-    """Whether weights are "counts" or "factors"; None where all are one."""
-    if found.weights is None:
-        return None
-    weights = WeightPart.merged(found.weights)
-    is_count = weights.is_whole and weights.total / EXACT < MOST_COUNTED
-    return "counts" if is_count else "factors"
-
-
-def _weight_sizes(weighs: str | None, look: Look) -> tuple[int | None, float]:
+def _weight_sizes(
+    kind: Weighs, reading: Reading, look: Look, rows: NDArray[np.int64]
+) -> tuple[int | None, float]:
     """How often rows count together (None: once each), and the largest factor (0: none)."""
-    weights = [part for part in look.weights or [] if part]
-    if weighs == "factors":
-        return None, max(part.most for part in weights)
-    if weighs is None:
+    parts = look.weights
+    most = np.array([1.0 if part is None else part.most for part in parts or [None] * len(rows)])
+    total = rows if parts is None else np.array([p.total / EXACT if p else 0.0 for p in parts])
+    own = np.ones(len(rows)) if reading.factors is None else reading.factors
+    if kind is None:
         return None, 0.0
-    return int(sum(part.total for part in weights) / EXACT), 0.0
+    if kind == "counts":
+        return int((total * own).sum()), 0.0
+    if kind == "both":
+        return int(total.sum()), float(own.max())
+    each = most * own
+    scale = reading.factor_scale
+    return None, float(np.max(each if scale is None else on_scale(each, scale)))
 
 
 def _set_aside(

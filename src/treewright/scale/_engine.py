@@ -13,17 +13,19 @@ from treewright.data.frames import is_collection
 from treewright.data.moments import warn_moments
 from treewright.data.schema import Schema
 from treewright.data.sources import Piece, Source, open_source
-from treewright.data.weights import counting_scale, read_weights
+from treewright.data.weights import EXACT, counting_factors, counting_scale, read_weights
+from treewright.ensembles.boosting.material import are_counts
 from treewright.errors import DataError, ParameterError
+from treewright.kernels.boosting import MOST_COUNTED
 from treewright.scale._rounds import LocalPool, Pool
-from treewright.scale._share import Placed
+from treewright.scale._share import Placed, Weighs
 from treewright.scale._survey import (
     Aside,
     Look,
     Reading,
     TargetPart,
     WeightPart,
-    class_parts,
+    class_totals,
     look_at_features,
     look_at_target,
     merge_looks,
@@ -41,7 +43,10 @@ __all__ = [
     "survey_features",
     "survey_targets",
     "weigh",
+    "weighs",
 ]
+
+Floats = NDArray[np.float64]
 
 
 class LocalEngine:
@@ -103,36 +108,42 @@ def survey_targets(
         return reading, parts, found
     reading = replace(reading, weight_scale=weight_scale(found))
     parts = engine.each(look_at_target, pieces, reading)
-    return reading, parts, _without_ones(merge_targets(parts))
+    found = merge_targets(parts)
+    weights = WeightPart.merged(found.weights or [])
+    if weights.least == weights.most == 1.0:
+        found = replace(found, weights=None)
+    return reading, parts, found
+
+
+def weighs(found: TargetPart) -> Weighs:
+    """What weights of rows are."""
+    if found.weights is None:
+        return None
+    weights = WeightPart.merged(found.weights)
+    is_count = weights.is_whole and weights.total / EXACT < MOST_COUNTED
+    return "counts" if is_count else "factors"
 
 
 def survey_classes(
-    engine: Engine,
-    source: Source,
-    reading: Reading,
-    found: TargetPart,
-    factors: NDArray[np.float64],
-) -> tuple[Reading, TargetPart]:
-    """How weights are read and what is known of them where classes weigh, too."""
-
-    def look(reading: Reading) -> TargetPart:
-        if reading.weight is None:
-            return replace(found, weights=class_parts(reading, found))
-        return merge_targets(
-            engine.each(look_at_target, [(piece,) for piece in source.pieces], reading)
-        )
-
+    engine: Engine, source: Source, reading: Reading, found: TargetPart, factors: Floats
+) -> tuple[Reading, Weighs]:
+    """How weights are read where classes weigh, too; see ``weigh`` in boosting/material.py."""
+    of_rows = weighs(found)
+    if of_rows == "factors":
+        reading = replace(reading, classes=found.values, factors=factors)
+        pieces = [(piece,) for piece in source.pieces]
+        parts = merge_targets(engine.each(look_at_target, pieces, reading)).weights
+        all_of = WeightPart.merged(parts or [])
+        scale = counting_scale(all_of.distinct, all_of.total, found.n_rows)
+        return replace(reading, factor_scale=scale), "factors"
+    totals = class_totals(found)
+    factors = counting_factors(factors, totals)
+    if np.all(factors == 1.0):
+        return reading, of_rows
     reading = replace(reading, classes=found.values, factors=factors)
-    weights = look(reading)
-    all_of = WeightPart.merged(weights.weights or [])
-    scale = counting_scale(all_of.distinct, all_of.total, found.n_rows)
-    reading = replace(reading, factor_scale=scale)
-    return reading, _without_ones(look(reading))
-
-
-def _without_ones(found: TargetPart) -> TargetPart:
-    weights = WeightPart.merged(found.weights or [])
-    return replace(found, weights=None) if weights.least == weights.most == 1.0 else found
+    if are_counts(factors):
+        return reading, "counts" if (totals * factors).sum() < MOST_COUNTED else "factors"
+    return reading, "both" if of_rows == "counts" else "factors"
 
 
 def survey_features(

@@ -18,9 +18,8 @@ from treewright.data.sources import Piece
 from treewright.data.table import Table
 from treewright.ensembles.boosting.base import Plan
 from treewright.ensembles.boosting.folds import chooses_rounds
-from treewright.ensembles.boosting.material import Material
+from treewright.ensembles.boosting.material import Material, weigh
 from treewright.ensembles.boosting.settings import length
-from treewright.kernels.boosting import split_weight
 from treewright.scale._survey import Reading, block_weights, blocks_of, read_block, target_codes
 
 __all__ = ["choose_rounds"]
@@ -33,7 +32,7 @@ def choose_rounds(
     plan: Plan, estimator: Any, engine: Any, pieces: Sequence[Piece], reading: Reading
 ) -> Plan:
     """The plan with the rounds that a fit of these rows in memory would have."""
-    few = _gathered(plan.learn, engine, pieces, reading)
+    few = _gathered(plan.learn, estimator, engine, pieces, reading)
     if not chooses_rounds(estimator, plan.aim, few, False):
         return plan
     size = length(estimator, plan.n_rows, True)
@@ -48,7 +47,9 @@ def choose_rounds(
     )
 
 
-def _gathered(learn: Material, engine: Any, pieces: Sequence[Piece], reading: Reading) -> Material:
+def _gathered(
+    learn: Material, estimator: Any, engine: Any, pieces: Sequence[Piece], reading: Reading
+) -> Material:
     """All rows of a source, as a fit in memory has them; ``learn`` says what they are."""
     schema, classes = learn.table.schema, learn.classes
     parts = engine.each(_read, [(piece,) for piece in pieces], reading, schema, classes)
@@ -58,11 +59,11 @@ def _gathered(learn: Material, engine: Any, pieces: Sequence[Piece], reading: Re
     )
     y = np.concatenate([block[1] for block in blocks])
     weight = None
-    if reading.is_weighed:
+    if reading.weight is not None:
         weight = np.concatenate([block[2] for block in blocks])
         weight = None if np.all(weight == 1.0) else weight
     gaps = np.array([np.isnan(c).any() if c.dtype.kind == "f" else (c < 0).any() for c in columns])
-    count, factor = split_weight(weight)
+    count, factor = weigh(estimator, y, classes, weight, False)
     given = y if classes is None else classes[y]
     table = Table(schema, len(y), gaps, columns)
     return Material(None, None, table, y, given, count, factor, learn.target, classes)
@@ -74,7 +75,7 @@ def _read(
     found = []
     for frame in blocks_of(piece, reading):
         if len(frame):
-            weight = block_weights(frame, reading) if reading.is_weighed else np.ones(0)
+            weight = np.ones(0) if reading.weight is None else block_weights(frame, reading)
             columns = list(read_block(frame, reading, schema).columns)
             found.append((columns, target_codes(frame, reading, classes)[1], weight))
     return found

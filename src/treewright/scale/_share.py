@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,16 @@ from treewright.scale._survey import (
     Reading,
     block_weights,
     blocks_of,
+    joined_weights,
     read_block,
     target_codes,
 )
 
-__all__ = ["BlockShare", "Fitting", "Placed"]
+__all__ = ["BlockShare", "Fitting", "Placed", "Weighs"]
 
 Floats = NDArray[np.float64]
+Weighs = Literal["counts", "factors", "both"] | None
+"""What weights are: whole numbers, others, or weights of classes beside counts; None for ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +57,7 @@ class Fitting:
     params
         Growth, loss and sampling in the core's words.
     weighs
-        Whether weights of rows are "counts" or "factors"; None where all are one.
+        What weights are.
     most_factor
         The largest weight that is no count; 0 where there are none.
     n_learned, n_counted
@@ -69,7 +72,7 @@ class Fitting:
     classes: NDArray[Any] | None
     aside: Aside | None
     params: dict[str, Any]
-    weighs: str | None
+    weighs: Weighs
     most_factor: float
     offsets: NDArray[np.int32]
     width: int
@@ -94,7 +97,7 @@ class Fitting:
             n_columns,
             1 if shared else n_columns,
             self.classes is not None,
-            self.weighs == "counts",
+            self.weighs in ("counts", "both"),
             self.most_factor > 0,
             self.sum_bytes if grows else 0,
             shared and grows,
@@ -131,7 +134,7 @@ class BlockShare:
             if placed.judges:  # a weight of one each, as of an eval_set in memory
                 self._keep(False, bins, y, {}, 0)
                 continue
-            weights = self._weights(frame)
+            weights = self._weights(frame, codes)
             if fitting.aside is None:
                 self._keep(True, bins, y, weights, learned)
                 learned += len(y)
@@ -143,13 +146,18 @@ class BlockShare:
                 learned += int(np.count_nonzero(~aside))
             row += len(codes)
 
-    def _weights(self, frame: Any) -> dict[str, NDArray[Any]]:
-        """How often rows count, or their weights."""
-        fitting = self.fitting
+    def _weights(self, frame: Any, codes: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """How often rows count, and their weight each time."""
+        fitting, reading = self.fitting, self.fitting.reading
         if fitting.weighs is None:
             return {}
+        if fitting.weighs == "both":
+            assert reading.factors is not None
+            return {"count": block_weights(frame, reading), "factor": reading.factors[codes]}
         name = "count" if fitting.weighs == "counts" else "factor"
-        return {name: block_weights(frame, fitting.reading)}
+        weight = joined_weights(frame, reading)
+        assert weight is not None
+        return {name: weight}
 
     def _keep(
         self, grows: bool, bins: NDArray[np.uint8], y: Any, weights: dict[str, Any], first: int

@@ -51,8 +51,9 @@ __all__ = [
     "WeightPart",
     "block_weights",
     "blocks_of",
-    "class_parts",
+    "class_totals",
     "draw_aside",
+    "joined_weights",
     "look_at_features",
     "look_at_target",
     "merge_features",
@@ -87,7 +88,7 @@ class Reading:
     classes, factors
         The classes and the weight of a row of each, where classes weigh.
     factor_scale
-        What weights times these are divided by; None before it is known.
+        What weights times these are divided by, where that is needed.
     """
 
     target: str
@@ -101,11 +102,6 @@ class Reading:
     classes: NDArray[Any] | None = None
     factors: Floats | None = None
     factor_scale: float | None = None
-
-    @property
-    def is_weighed(self) -> bool:
-        """Whether rows weigh, or their classes do."""
-        return self.weight is not None or self.factors is not None
 
     def without_weights(self) -> Reading:
         """The same for rows of a weight of one each."""
@@ -205,13 +201,18 @@ def raw_weights(frame: Any, reading: Reading) -> Floats:
 
 
 def block_weights(frame: Any, reading: Reading) -> Floats:
-    """Weights of the rows of a block, those of their classes included."""
-    weight = np.ones(len(frame)) if reading.weight is None else raw_weights(frame, reading)
-    if reading.weight_scale is not None:
-        weight = on_scale(weight, reading.weight_scale)
+    """Weights of the rows of a block."""
+    weight = raw_weights(frame, reading)
+    return weight if reading.weight_scale is None else on_scale(weight, reading.weight_scale)
+
+
+def joined_weights(frame: Any, reading: Reading) -> Floats | None:
+    """Weights of the rows of a block, those of their classes included; None for ones."""
+    weight = None if reading.weight is None else block_weights(frame, reading)
     if reading.factors is None:
         return weight
-    weight = weight * reading.factors[target_codes(frame, reading, reading.classes)[0]]
+    own = reading.factors[target_codes(frame, reading, reading.classes)[0]]
+    weight = own if weight is None else weight * own
     return weight if reading.factor_scale is None else on_scale(weight, reading.factor_scale)
 
 
@@ -227,7 +228,7 @@ def look_at_target(piece: Piece, reading: Reading) -> TargetPart:
 
 def _target_part(frame: Any, reading: Reading) -> TargetPart:
     column = _column(frame, reading.target)
-    weight = block_weights(frame, reading) if reading.is_weighed else None
+    weight = joined_weights(frame, reading)
     if not reading.is_classes:
         y = numeric_target(column)
         weights = None if weight is None else [WeightPart.of(weight)]
@@ -280,18 +281,6 @@ def weight_scale(found: TargetPart) -> float:
     all_of = WeightPart.merged(found.weights or [])
     refuse_overflow(all_of.most)
     return counting_scale(all_of.distinct, all_of.total, found.n_rows)
-
-
-def class_parts(reading: Reading, found: TargetPart) -> list[WeightPart]:
-    """Weights of the rows of each class, where only classes weigh."""
-    assert reading.factors is not None
-    assert found.counts is not None
-    scale = reading.factor_scale
-    each = reading.factors if scale is None else on_scale(reading.factors, scale)
-    return [
-        WeightPart(weight, weight, np.array([weight]), n * exact_sum(np.array([weight])))
-        for weight, n in zip(each.tolist(), found.counts.tolist(), strict=True)
-    ]
 
 
 def class_totals(found: TargetPart) -> Floats:
@@ -484,7 +473,8 @@ class Look:
     most
         The largest size of a target.
     weights
-        Of each class, or of all rows; None where all weigh the same, or a class has no row.
+        Of each class, or of all rows, without those of classes; None where all weigh the same, or
+        a class has no row.
     """
 
     features: FeatureParts
@@ -510,17 +500,19 @@ def look_at_features(
             continue
         table = read_block(frame, reading)
         codes, y = target_codes(frame, reading, classes)
-        weight = block_weights(frame, reading) if reading.is_weighed else None
+        weight = joined_weights(frame, reading)
+        own = None if reading.weight is None else block_weights(frame, reading)
         n_rows = len(codes)
         if aside is not None:
             learned = ~aside.mask(codes, first_row)
             table, y, codes = table.take(learned), y[learned], codes[learned]
             weight = None if weight is None else weight[learned]
+            own = None if own is None else own[learned]
         first_row += n_rows
         if len(y):
             rows = drawn_rows(first_learned, len(y), n_learned, DRAWN_ROWS)
             parts = _feature_parts(table, rows, max_bins, weight)
-            weights = _by_class(weight, codes, n_groups)
+            weights = _by_class(own, codes, n_groups)
             found.append(Look(parts, float(np.abs(y).max()), weights))
         first_learned += len(y)
     return merge_looks(found, max_bins) if found else Look([])

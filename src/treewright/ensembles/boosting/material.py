@@ -13,14 +13,15 @@ from treewright.data.encode import encode
 from treewright.data.schema import Target
 from treewright.data.sparse import SparseTable, is_sparse
 from treewright.data.table import Table
-from treewright.data.weights import Settled, counting_weights, read_weights
+from treewright.data.target import class_totals
+from treewright.data.weights import Settled, counting_factors, counting_weights, read_weights
 from treewright.ensembles.boosting.stopping import is_on, split_rows
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.errors import DataError, ParameterError, SchemaError
 from treewright.estimator.training import read_training, threads
 from treewright.kernels.boosting import MOST_ROWS, split_weight
 
-__all__ = ["Material", "read_material", "set_aside"]
+__all__ = ["Material", "are_counts", "joined", "read_material", "set_aside", "weigh"]
 
 Floats = NDArray[np.float64]
 
@@ -29,8 +30,9 @@ Floats = NDArray[np.float64]
 class Material:
     """Rows as a fit gets them: encoded, and as the user gave them (for ``init`` and scorers).
 
-    ``rows`` says which of the rows of ``X`` these are; None for all. Weights, those of classes
-    included, are a ``count`` where they are whole numbers, else a ``factor``; None for ones.
+    ``rows`` says which of the rows of ``X`` these are; None for all. ``count`` are weights that are
+    whole numbers, ``factor`` other weights; None for ones. Only weights of classes stand beside
+    a count.
     """
 
     X: Any
@@ -61,7 +63,7 @@ class Material:
     @property
     def weight(self) -> Floats | None:
         """Weights of the rows."""
-        return self.factor if self.count is None else self.count.astype(np.float64)
+        return joined(self.count, self.factor)
 
     @property
     def given_rows(self) -> Any:
@@ -96,13 +98,8 @@ def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Materia
             f"{table.n_rows}; fit on blocks, which sum otherwise (target=), or on some of them."
         )
     rows = None if training.kept is None else np.flatnonzero(training.kept)
-    weight = training.sample_weight
-    factors = estimator._class_factors(codes, classes, weight)
-    if factors is not None:
-        weight = factors[codes] if weight is None else weight * factors[codes]
-        if not isinstance(sample_weight, Settled):
-            weight = counting_weights(weight)
-    count, factor = split_weight(weight)
+    is_settled = isinstance(sample_weight, Settled)
+    count, factor = weigh(estimator, codes, classes, training.sample_weight, is_settled)
     given = codes if classes is None else classes[codes]
     return Material(
         X,
@@ -115,6 +112,42 @@ def read_material(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Materia
         training.target,
         classes,
     )
+
+
+def weigh(
+    estimator: Any, codes: NDArray[Any], classes: Any, weight: Floats | None, is_settled: bool
+) -> tuple[NDArray[np.int32] | None, Floats | None]:
+    """Weights as counts and factors, those of classes included.
+
+    Weights of classes are weights of their rows: as these they are counts or have a mean of one. A
+    row that counts twice is two rows of its class.
+    """
+    count, factor = split_weight(weight)
+    factors = estimator._class_factors(codes, classes, weight)
+    if factors is None:
+        return count, factor
+    if is_settled:
+        return count, joined(factors[codes], factor)
+    if factor is not None:
+        return split_weight(counting_weights(factor * factors[codes]))
+    factors = counting_factors(factors, class_totals(codes, weight, len(factors)))
+    if np.all(factors == 1.0):
+        return count, None
+    own = factors[codes]
+    if are_counts(factors):
+        return split_weight(own if count is None else count * own)
+    return count, own
+
+
+def are_counts(factors: Floats) -> bool:
+    """Whether weights of classes are whole numbers."""
+    return bool(np.all(factors == np.floor(factors)))
+
+
+def joined(*weights: NDArray[Any] | None) -> Floats | None:
+    """The product of weights; None for ones."""
+    given = [each for each in weights if each is not None]
+    return np.asarray(np.prod(given, axis=0), np.float64) if given else None
 
 
 def set_aside(

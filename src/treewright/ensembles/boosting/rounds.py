@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from treewright.data.schema import Schema, Target
 from treewright.data.table import Table
 from treewright.ensembles.boosting.binning import bin_tables
+from treewright.ensembles.boosting.material import joined
 from treewright.ensembles.boosting.stopping import Judge, Patience
 from treewright.ensembles.boosting.tasks import Aim
 from treewright.ensembles.members.bodies import Trees
@@ -46,7 +47,7 @@ class Judged:
     @property
     def weight(self) -> Floats | None:
         """Weights of the rows."""
-        return self.factor if self.count is None else self.count.astype(np.float64)
+        return joined(self.count, self.factor)
 
     @property
     def total_weight(self) -> float:

@@ -112,7 +112,6 @@ class Forest:
         self,
         schema: Schema,
         arrays: Mapping[str, NDArray[Any]] | None = None,
-        *,
         criterion: str = "gini",
         costs: ClassCosts | None = None,
         trees: Sequence[Tree] = (),
@@ -136,7 +135,8 @@ class Forest:
         return cls(bare[0].schema, trees=bare)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make_forest, (self.schema, self.arrays, self.criterion, self.costs, self._trees)
+        # through the constructor: copies are read-only too, and the predictor stays behind
+        return Forest, (self.schema, self.arrays, self.criterion, self.costs, self._trees)
 
     @property
     def n_trees(self) -> int:
@@ -394,16 +394,6 @@ class Forest:
         total = gains.sum(axis=1, keepdims=True)
         shares = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
         return np.asarray(shares)
-
-
-def _make_forest(
-    schema: Schema,
-    arrays: Mapping[str, NDArray[Any]] | None,
-    criterion: str,
-    costs: ClassCosts | None,
-    trees: Sequence[Tree],
-) -> Forest:
-    return Forest(schema, arrays, criterion=criterion, costs=costs, trees=trees)
 
 
 def leaf_values(tree: Tree, what: What) -> Floats:
