@@ -74,7 +74,8 @@ class SplitSearch {
         const Entry* e = block.entries[info.slot];
         return e[node.begin].rank == e[node.end - 1].rank;
       }
-      bool same = info.store == Store::coded;
+      if (info.store != Store::coded) return false;
+      bool same = true;
       with_code_type(info.code_bytes, [&](auto code) {
         const auto* codes = reinterpret_cast<const decltype(code)*>(block.codes[info.slot]);
         for (i64 i = node.begin; same && i < node.end; ++i) {

@@ -297,7 +297,11 @@ def uses_folds(estimator: Any) -> bool:
     """Whether a fit cross-validates."""
     if type(estimator).__name__.startswith("Stacking"):
         return True
-    return "cv" in [getattr(estimator, name, None) for name in ("ccp_alpha", "cp", "pruning")]
+    strengths = [getattr(estimator, name, None) for name in ("ccp_alpha", "cp", "pruning")]
+    if getattr(estimator, "pruning", None) == "cost_complexity" and strengths[:2] == [None, None]:
+        options = estimator.pruning_options or {}
+        strengths = [options[name] for name in ("ccp_alpha", "cp") if name in options] or ["cv"]
+    return "cv" in strengths
 
 
 def identify(estimator: Any) -> str:

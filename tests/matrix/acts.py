@@ -157,7 +157,8 @@ def threads(case: Fitted) -> None:
 
 
 def repeated(case: Fitted) -> None:
-    if not repeats_count(case.model) or len(case.data.y) > 80:
+    has_gaps = bool(case.data.frame.isna().any(axis=None))
+    if not repeats_count(case.model, has_gaps) or len(case.data.y) > 80:
         return
     n = len(case.data.y)
     weight = np.random.default_rng(n).integers(0, 4, n)
@@ -176,15 +177,17 @@ def repeated(case: Fitted) -> None:
     same(case.numbers(new, weighted), case.numbers(new, twice), "weights and repeated rows", 1e-6)
 
 
-def repeats_count(model: Any) -> bool:
+def repeats_count(model: Any, has_gaps: bool) -> bool:
     """Whether a row of weight two is two rows, as far as the guide promises it."""
-    name = type(model).__name__
-    if name.startswith(("Hoeffding", "Voting", "Stacking", "CostSensitive")):
+    is_single = has_gaps and getattr(model, "variant", "") == "release8"
+    ties = getattr(model, "algorithm", "") == "real"
+    if is_single or ties or type(model).__name__.startswith("Hoeffding"):
         return False
-    members = [m for m in (getattr(model, k, None) for k in ("estimator", "base")) if m is not None]
-    if not all(hasattr(m, "_parameter_constraints") and repeats_count(m) for m in members):
-        return False
-    missing = getattr(model, "missing", "")
+    members = [getattr(model, name, None) for name in ("estimator", "base", "init")]
+    members += [member for _, member in getattr(model, "estimators", None) or ()]
+    for member in members:
+        if hasattr(member, "fit") and not (_is_ours(member) and repeats_count(member, has_gaps)):
+            return False
     options = getattr(model, "pruning_options", None) or {}
     is_drawn = (
         draws_rows(model)
@@ -195,8 +198,25 @@ def repeats_count(model: Any) -> bool:
         or getattr(model, "early_stopping", False) is True
         or getattr(model, "adjust", "") == "monte_carlo"
         or getattr(model, "sampling", "uniform") not in ("uniform", None)
+        or getattr(model, "method", "") == "metacost"
+        or isinstance(getattr(model, "weights", None), str)
     )
-    return not is_drawn and missing != "surrogate"
+    counts_rows = getattr(model, "missing", "") == "surrogate" or _counts_rows(model)
+    return not is_drawn and not counts_rows
+
+
+ROW_COUNTERS = ("CART", "ExtraTrees", "Hunt", "ID3", "Oblique", "RandomForest", "SLIQ", "SPRINT")
+"""Learners of which ``min_samples_leaf`` and ``min_samples_split`` are numbers of rows."""
+
+
+def _counts_rows(model: Any) -> bool:
+    """Whether a limit of rows, not of weight, is set."""
+    limits = (getattr(model, "min_samples_leaf", 1), getattr(model, "min_samples_split", 2))
+    return type(model).__name__.startswith(ROW_COUNTERS) and limits != (1, 2)
+
+
+def _is_ours(model: Any) -> bool:
+    return hasattr(model, "_parameter_constraints")
 
 
 def frames(case: Fitted) -> None:

@@ -83,12 +83,13 @@ def _plain(value: Any, name: str) -> Any:
 
 def _plain_number(value: Any, name: str) -> int | float | None:
     if isinstance(value, numbers.Integral):
-        if abs(int(value)) > MOST_WHOLE:
+        whole = int(value)
+        if abs(whole) > MOST_WHOLE:
             raise DataError(
                 f"Column {name!r} must have categories that are whole numbers of at most 64 bits, "
-                f"or text, got one of {int(value).bit_length()} bits; turn them into text."
+                f"or text, got one of {whole.bit_length()} bits; turn them into text."
             )
-        return int(value)
+        return whole
     number = float(value)
     if math.isnan(number):
         return None
