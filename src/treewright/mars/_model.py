@@ -151,7 +151,7 @@ class MARS(Estimator):
     def _refuse_huge(self, x: Floats) -> None:
         """Refuse numbers whose products in a term have squares that overflow."""
         limit = MOST_PRODUCT ** (1 / self.degree)
-        most = np.abs(x).max(axis=1, initial=0.0)
+        most = np.maximum(x.max(axis=1), -x.min(axis=1))
         if np.any(most > limit):
             k = int(np.argmax(most))
             raise DataError(
