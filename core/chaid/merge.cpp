@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "base/arrays.hpp"
@@ -34,6 +35,7 @@ namespace {
 constexpr int kMaxDivided = 10;  // categories of a group of which every division is tried
 constexpr int kMaxResplits = 100;
 constexpr std::int64_t kMaxShared = 1000;  // categories of a feature that threads may share
+constexpr std::size_t kMany = 1000;  // categories above which equal ones are one from the start
 
 struct Rules {
   double alpha_merge, alpha_resplit;  // resplit below zero: never
@@ -43,9 +45,10 @@ struct Rules {
 
 class Groups {
  public:
-  // `poll` answers Ctrl-C; null on threads that cannot.
-  Groups(const std::vector<const double*>& categories, bool ordered, bool has_gap, Measure& m,
-         SignalPoll* poll)
+  // `first` of each category is the group it begins in; `poll` answers Ctrl-C, null on threads that
+  // cannot.
+  Groups(const std::vector<const double*>& categories, const std::vector<int>& first, bool ordered,
+         bool has_gap, Measure& m, SignalPoll* poll)
       : categories_(categories),
         ordered_(ordered),
         gap_(ordered && has_gap ? static_cast<int>(categories.size()) - 1 : -1),
@@ -59,9 +62,9 @@ class Groups {
     similarity_.resize(c);
     is_bound_.assign(c, 0);
     for (int k = 0; k < c; ++k) {
-      std::copy_n(categories[k], width_, sums(k));
-      members_[k] = {k};
-      alive_.push_back(k);
+      for (int w = 0; w < width_; ++w) sums(first[k])[w] += categories[k][w];
+      members_[first[k]].push_back(k);
+      if (first[k] == k) alive_.push_back(k);
     }
     find_partners();
   }
@@ -341,6 +344,31 @@ void resplit(Groups& groups, const Rules& rules, int stop_at) {
   }
 }
 
+// The first category with the same row for each, where there are very many: pairs of them are the
+// most similar of all and would merge first, one at a time.
+std::vector<int> equal_categories(const std::vector<const double*>& categories, int width,
+                                  const Feature& f, const Rules& rules, std::size_t stop_at) {
+  std::vector<int> first(categories.size());
+  std::iota(first.begin(), first.end(), 0);
+  const bool are_merged = rules.alpha_merge < 1 && !rules.keep_path && !f.ordered;
+  if (categories.size() <= kMany || !are_merged) return first;
+  std::vector<int> order = first, equal = first;
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    const double *one = categories[a], *other = categories[b];
+    for (int w = 0; w < width; ++w)
+      if (one[w] != other[w]) return one[w] < other[w];
+    return a < b;
+  });
+  std::size_t distinct = 1;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const bool same =
+        std::equal(categories[order[i]], categories[order[i]] + width, categories[order[i - 1]]);
+    if (same) equal[order[i]] = equal[order[i - 1]];
+    distinct += !same;
+  }
+  return distinct < stop_at ? first : equal;
+}
+
 void merge_feature(const Feature& f, const Rules& rules, Measure& measure, SignalPoll* poll) {
   std::vector<const double*> categories;
   std::vector<std::int64_t> row;
@@ -357,7 +385,9 @@ void merge_feature(const Feature& f, const Rules& rules, Measure& measure, Signa
     for (const std::int64_t k : row) f.label[k] = 0;
     return;
   }
-  Groups groups(categories, f.ordered, row.back() == f.n_rows - 1, measure, poll);
+  const std::vector<int> first =
+      equal_categories(categories, measure.width(), f, rules, std::max(2, f.stop_at));
+  Groups groups(categories, first, f.ordered, row.back() == f.n_rows - 1, measure, poll);
   double* path = rules.keep_path ? f.path : nullptr;
   if (path) put(groups.test(), path + 3 * (groups.count() - 1));
   merge_down(groups, rules.alpha_merge, std::max(2, f.stop_at), path);

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 
 import treewright as tw
 from tests import hostile as names
@@ -368,3 +369,14 @@ def test_sql_of_deep_trees_fits_into_the_parser_of_sqlite(model, deepest, tmp_pa
         check(said, case)
         np.testing.assert_array_equal(said.numbers, case.numbers)
     assert ("part" in str(tw.export(model, format="sql"))) == (deepest < 75)
+
+
+def test_costs_of_a_class_that_weights_left_out_are_exported(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = tw.CostSensitiveClassifier(tw.CARTClassifier(max_depth=2))
+    model.fit(X, y, sample_weight=np.where(y == 1, 0.0, 1.0))
+    said = run.python(model, X.tolist(), tmp_path)
+    np.testing.assert_array_equal(said.numbers, model.predict_proba(X))
+    assert said.label == model.predict(X).tolist()
+    for ending in ("sql", "pmml", "json", "onnx"):
+        tw.export(model, tmp_path / f"model.{ending}")

@@ -158,6 +158,12 @@ def _classifiers() -> dict[str, Any]:
         "cost sensitive": tw.CostSensitiveClassifier(
             tw.CARTClassifier(max_depth=3, **kinds), [[0, 1, 2], [4, 0, 1], [3, 2, 0]]
         ),
+        "cost sensitive, a class lost": tw.CostSensitiveClassifier(
+            tw.CARTClassifier(max_depth=3, **kinds),
+            [[0, 9000, 2], [4, 0, 1], [3, 9000, 0]],
+            method="metacost",
+            random_state=0,
+        ),
     }
 
 

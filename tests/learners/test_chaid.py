@@ -525,3 +525,20 @@ def test_many_categories_are_merged_in_about_the_square_of_their_number(n_rows):
     begin = time.process_time()
     CHAIDClassifier(max_depth=1, categorical_features=["name"]).fit(X, y)
     assert time.process_time() - begin < 8  # 0.6 s
+
+
+def test_of_very_many_categories_equal_ones_are_one():
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 3000, 6000)
+    y = random.integers(0, 2, 6000)
+    counts = np.stack([np.bincount(codes, y == k, 3000) for k in (0, 1)], axis=1)
+    _, first, inverse = np.unique(counts, axis=0, return_index=True, return_inverse=True)
+    joined = first[inverse.ravel()][codes]
+    many, few = (
+        CHAIDClassifier(alpha_split=1.0, adjust=False, max_depth=1).fit(
+            pd.DataFrame({"c": [f"c{i}" for i in c]}), y
+        )
+        for c in (codes, joined)
+    )
+    assert many.tree_.n_leaves == few.tree_.n_leaves > 1
+    np.testing.assert_array_equal(many.tree_.value, few.tree_.value)

@@ -7,13 +7,14 @@ member gets the rows as they came, so that text and gaps are taken where all mem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from treewright.data.encode import encode
@@ -23,9 +24,10 @@ from treewright.data.weights import check_lengths, read_weights
 from treewright.ensembles.members.bodies import take_rows
 from treewright.errors import DataError, ModelFileError, ParameterError
 from treewright.estimator.explained import Explained
-from treewright.estimator.folds import dealt_folds
+from treewright.estimator.folds import dealt_folds, split_by
 from treewright.estimator.parameters import check_parameters
 from treewright.estimator.progress import Spoken
+from treewright.estimator.routing import of_rows, routed, router_of, split_metadata
 from treewright.estimator.scikit import TableInputMixin, weights_differ
 from treewright.estimator.training import threads
 
@@ -40,7 +42,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """Rows that members can be fitted to, and the target as it came."""
+    """Rows that members can be fitted to, the target as it came, and what else was given."""
 
     rows: Any
     y: NDArray[Any]
@@ -48,12 +50,15 @@ class Material:
     classes: NDArray[Any] | None
     schema: Schema | None
     kept: NDArray[np.bool_] | None = None
+    for_members: Sequence[Mapping[str, Any]] = ()
+    for_splitter: Mapping[str, Any] = field(default_factory=dict)
 
     def take(self, index: Rows) -> Material:
         """Some of the rows."""
         weight = None if self.weight is None else self.weight[index]
-        rows = take_rows(self.rows, index)
-        return Material(rows, self.y[index], weight, self.classes, self.schema)
+        n, rows = len(self.y), take_rows(self.rows, index)
+        own = [of_rows(metadata, index, n) for metadata in self.for_members]
+        return Material(rows, self.y[index], weight, self.classes, self.schema, for_members=own)
 
     def places(self, index: Any) -> Rows:
         """Row numbers of ``X`` as places among the rows that take part."""
@@ -109,10 +114,18 @@ class Committee(Explained, TableInputMixin):
                 )
         return members
 
-    def _material(self, X: Any, y: Any, sample_weight: Any, others: Iterable[Any] = ()) -> Material:
+    def _material(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        others: Iterable[Any] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Material:
         """Check everything and read the target; ``others`` must take the rows as well."""
         check_parameters(self)
         members = [member for _, member in self._members()]
+        parts = routed(self, metadata or {})
         if y is None:
             raise DataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -134,10 +147,13 @@ class Committee(Explained, TableInputMixin):
             _refuse_sparse(X, takers)
             rows = as_rows(X)
         check_lengths(_length(rows), len(labels))
+        asked = [parts[name]["fit"] if parts else {} for name, _ in self._members()]
+        asked.append(split_metadata(parts))
+        *for_members, for_splitter = (of_rows(part, kept, len(labels)) for part in asked)
         if kept is not None:
             rows, labels = take_rows(rows, np.flatnonzero(kept)), labels[kept]
             classes = None if classes is None else np.unique(labels)
-        return Material(rows, labels, weight, classes, schema, kept)
+        return Material(rows, labels, weight, classes, schema, kept, for_members, for_splitter)
 
     # Fitting
 
@@ -145,7 +161,7 @@ class Committee(Explained, TableInputMixin):
         """Clones of all members, fitted."""
         members = [member for _, member in self._members()]
         return _in_parallel(
-            [(_fit, (clone(member), material)) for member in members],
+            [(_fit, (clone(member), material, k)) for k, member in enumerate(members)],
             self.n_jobs,
             members,
             self._spoken(len(members), "members"),
@@ -186,8 +202,7 @@ class Committee(Explained, TableInputMixin):
                 codes = np.searchsorted(material.classes, material.y)
             return dealt_folds(n, n_rows, codes, random_state)
         if hasattr(cv, "split"):
-            pairs = cv.split(np.zeros((n_rows, 1)), material.y)
-            return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+            return split_by(cv, material.y, material.for_splitter)
         return [(material.places(train), material.places(test)) for train, test in cv]
 
     # Predicting
@@ -206,13 +221,17 @@ class Committee(Explained, TableInputMixin):
         return next((why for why in whys if why is not None), None)
 
     def get_metadata_routing(self) -> Any:
-        """What ``fit`` and ``score`` ask for: weights, which all members get.
+        """What ``fit`` and ``score`` ask for: weights, which all members get, and what one asks.
 
         Returns
         -------
-        routing : MetadataRequest
+        routing : MetadataRouter
         """
-        return BaseEstimator.get_metadata_routing(self)
+        router = router_of(self)
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        for name, member in self._members():
+            router.add(**{name: member}, method_mapping=mapping)
+        return router
 
     def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import get_tags
@@ -295,8 +314,8 @@ def out_of_fold(
         )
     parts = [(material.take(train), take_rows(material.rows, test)) for train, test in splits]
     jobs = [
-        (_fit_and_say, (clone(member), method, part, rows))
-        for member, method in zip(members, methods, strict=True)
+        (_fit_and_say, (clone(member), method, part, k, rows))
+        for k, (member, method) in enumerate(zip(members, methods, strict=True))
         for part, rows in parts
     ]
     said = _in_parallel(jobs, team.n_jobs, members, team._spoken(len(jobs), "fits to folds"))
@@ -310,21 +329,22 @@ def out_of_fold(
     return found
 
 
-def _fit(model: Any, material: Material) -> Any:
+def _fit(model: Any, material: Material, member: int) -> Any:
+    metadata = material.for_members[member]
     if material.weight is None:
-        model.fit(material.rows, material.y)
+        model.fit(material.rows, material.y, **metadata)
         return model
     if not has_fit_parameter(model, "sample_weight"):
         raise DataError(
             f"sample_weight was given, but {type(model).__name__} does not support sample weights; "
             "leave the weights or that member out."
         )
-    model.fit(material.rows, material.y, sample_weight=material.weight)
+    model.fit(material.rows, material.y, sample_weight=material.weight, **metadata)
     return model
 
 
-def _fit_and_say(model: Any, method: str, material: Material, rows: Any) -> Floats:
-    return answer(_fit(model, material), rows, method, material.classes)
+def _fit_and_say(model: Any, method: str, material: Material, member: int, rows: Any) -> Floats:
+    return answer(_fit(model, material, member), rows, method, material.classes)
 
 
 def _in_parallel(

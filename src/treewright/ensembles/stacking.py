@@ -71,7 +71,7 @@ class _Stacking(Committee):
         """What is asked of each member."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members, and the blender to what they say of rows held out.
 
         Parameters
@@ -82,6 +82,9 @@ class _Stacking(Committee):
             The target, without gaps.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row, at least 0; members and blender must take weights then.
+        **metadata
+            For members and the splitter of ``cv`` that ask for it, such as ``groups``; by
+            scikit-learn's metadata routing.
 
         Returns
         -------
@@ -89,7 +92,9 @@ class _Stacking(Committee):
         """
         check_parameters(self)
         blender = self._blender()
-        material = self._material(X, y, sample_weight, [blender] if self.passthrough else [])
+        material = self._material(
+            X, y, sample_weight, [blender] if self.passthrough else [], metadata
+        )
         self._check_classes(material)
         members = [member for _, member in self._members()]
         methods = self._asked()

@@ -55,7 +55,7 @@ class _Voting(Committee):
     def _score_held_out(self, said: Floats, material: Material) -> float:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit every member, and weigh them if asked.
 
         Parameters
@@ -66,12 +66,15 @@ class _Voting(Committee):
             The target, without gaps.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row, at least 0; all members must take weights then.
+        **metadata
+            For members and the splitter of ``cv`` that ask for it, such as ``groups``; by
+            scikit-learn's metadata routing.
 
         Returns
         -------
         self
         """
-        material = self._material(X, y, sample_weight)
+        material = self._material(X, y, sample_weight, metadata=metadata)
         weights, scores = self._weigh(material)
         self._keep_members(self._fit_members(material), material)
         self.weights_ = weights

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from treewright.data.sources import is_source, refuse_without_target
+from treewright.errors import ParameterError
 
 __all__ = ["ReadsBlocks"]
 
@@ -22,6 +23,7 @@ class ReadsBlocks:
         memory_limit: Any = None,
         temp_dir: Any = None,
         client: Any = None,
+        **metadata: Any,
     ) -> Self:
         """Fit the model to rows in memory, or to a source.
 
@@ -47,6 +49,9 @@ class ReadsBlocks:
             With ``target``: the folder of these files.
         client : dask.distributed.Client, default=None
             With ``target``: the cluster that holds the blocks and counts.
+        **metadata
+            Without ``target``: for the splitter of ``cv``, such as ``groups``, by scikit-learn's
+            metadata routing.
 
         Returns
         -------
@@ -59,8 +64,14 @@ class ReadsBlocks:
         """
         if not is_source(X, y, target):
             refuse_without_target(memory_limit=memory_limit, temp_dir=temp_dir, client=client)
-            return super().fit(X, y, sample_weight)  # type: ignore[misc, no-any-return]
+            return super().fit(X, y, sample_weight, **metadata)  # type: ignore[misc, no-any-return]
         from treewright.scale._trees import fit_source
+
+        if metadata:
+            raise ParameterError(
+                f"{sorted(metadata)[0]} is handed to the splitter of cv, which is for rows in "
+                "memory, but X is read in blocks; leave it out."
+            )
 
         fit_source(
             self,

@@ -9,7 +9,7 @@ the exact weakest link and in the unit of the risk; the rest is one path for bot
 from __future__ import annotations
 
 from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from treewright.errors import ModelFileError, ParameterError
 from treewright.estimator.base import Pruned, prune_by
 from treewright.estimator.costs import root_risk
 from treewright.estimator.folds import n_folds, row_splits
+from treewright.estimator.routing import SplitsRows
 from treewright.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -41,12 +42,33 @@ Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class CostComplexity:
+class CostComplexity(SplitsRows):
     """Weakest-link pruning, for an estimator that fits one tree and has its parameters."""
 
     ccp_alpha_: float
     _cp_table: CpTable | None
     _own_pruning: str | None = "cost_complexity"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
+        """Grow and prune a tree.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Numpy array, pandas, polars or Arrow table, or dict of columns; gaps allowed.
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) for regression
+            The target, without gaps.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row, at least 0; rows of weight 0 are left out.
+        **metadata
+            For the splitter of ``cv``, such as ``groups``, by scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        with self._handing_on(metadata):
+            return super().fit(X, y, sample_weight)  # type: ignore[misc, no-any-return]
 
     def _validate(self) -> None:
         super()._validate()  # type: ignore[misc]
@@ -341,7 +363,7 @@ def _cross_validate(
     return cross_validated_errors(
         sequence,
         training.table,
-        row_splits(estimator.cv, training, estimator.random_state),
+        row_splits(estimator.cv, training, estimator.random_state, estimator._asked),
         grow,
         _loss(estimator, training),
         training.sample_weight,

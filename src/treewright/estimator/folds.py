@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import length_hint
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from treewright.errors import ParameterError
+from treewright.estimator.routing import of_rows
 
 if TYPE_CHECKING:
     from treewright.estimator.training import Training
 
-__all__ = ["dealt_folds", "n_folds", "row_splits"]
+__all__ = ["dealt_folds", "n_folds", "row_splits", "split_by"]
 
 Rows = NDArray[np.int64]
 
 
-def row_splits(cv: Any, training: Training, random_state: Any) -> list[tuple[Rows, Rows]]:
+def row_splits(
+    cv: Any, training: Training, random_state: Any, metadata: Mapping[str, Any] | None = None
+) -> list[tuple[Rows, Rows]]:
     """Pairs of training and held-out rows, numbered among the rows that take part.
 
     Parameters
@@ -31,13 +34,27 @@ def row_splits(cv: Any, training: Training, random_state: Any) -> list[tuple[Row
         The rows that take part.
     random_state
         Shuffles the folds of a number.
+    metadata
+        What the splitter is given beside, such as groups of the rows of ``X``.
     """
     if cv is None or isinstance(cv, int | np.integer):
         return _shuffled_folds(n_folds(cv), training, random_state)
     if hasattr(cv, "split"):
-        pairs = cv.split(np.zeros((training.n_rows, 1)), training.y)
-        return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+        beside = of_rows(metadata or {}, training.kept, training.n_given)
+        return split_by(cv, training.y, beside)
     return [(_places(train, training), _places(test, training)) for train, test in _pairs(cv)]
+
+
+def split_by(cv: Any, y: NDArray[Any], metadata: Mapping[str, Any]) -> list[tuple[Rows, Rows]]:
+    """The folds of a splitter, which may ask for metadata."""
+    try:
+        pairs = list(cv.split(np.zeros((len(y), 1)), y, **metadata))
+    except ValueError as error:
+        raise ParameterError(
+            f"cv={type(cv).__name__} cannot split these {len(y)} rows: {str(error).rstrip('.')}; "
+            "pass what it asks for, such as groups, to fit, or use another cv."
+        ) from None
+    return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
 
 
 def n_folds(cv: Any) -> int:

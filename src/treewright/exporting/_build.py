@@ -474,12 +474,33 @@ def _stacked_program(model: Any) -> Program:
 
 def _cost_program(model: Any) -> Program:
     inner = program_of(model.estimator_)
-    if model.method != "threshold":
-        return replace(inner, model=type(model).__name__)
-    if inner.decide is not None and inner.decide.kind == "label":
+    is_threshold = model.method == "threshold"
+    if is_threshold and inner.decide is not None and inner.decide.kind == "label":
         inner = _without_label(inner)
-    decide = Decide("least_cost", "numbers", np.asarray(model.cost_matrix_, np.float64))
-    return replace(inner, model=type(model).__name__, decide=decide)
+    known, classes = model.estimator_.classes_, model.classes_
+    if len(known) < len(classes):  # weights of zero or new labels left no row of some
+        inner = _with_classes(inner, known, classes)
+    if is_threshold:
+        decide = Decide("least_cost", "numbers", np.asarray(model.cost_matrix_, np.float64))
+        inner = replace(inner, decide=decide)
+    return replace(inner, model=type(model).__name__)
+
+
+def _with_classes(program: Program, known: NDArray[Any], classes: NDArray[Any]) -> Program:
+    """The program with numbers for all classes, zero for those that it does not know."""
+    if program.decide is not None and program.decide.kind != "largest":
+        raise ParameterError(
+            f"export needs a model that knows all {len(classes)} classes where it decides by "
+            f'costs, but {program.model} knows {len(known)}; use method="threshold".'
+        )
+    columns = tuple(np.searchsorted(classes, known).tolist())
+    return Program(
+        program.model,
+        program.inputs,
+        replace(program.target, classes=tuple(classes.tolist())),
+        (ProgramPart(program, "value", columns, len(classes)),),
+        decide=Decide("largest"),
+    )
 
 
 def _without_label(program: Program) -> Program:

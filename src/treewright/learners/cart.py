@@ -36,7 +36,7 @@ from treewright.tree.tree import Tree
 __all__ = ["CARTClassifier", "CARTRegressor"]
 
 
-class _CART(CostComplexity, ReadsBlocks, TreeEstimator):
+class _CART(ReadsBlocks, CostComplexity, TreeEstimator):
     """What classifier and regressor share."""
 
     drop_empty_rows: bool

@@ -17,6 +17,7 @@ from treewright.estimator.base import Estimator
 from treewright.estimator.folds import row_splits
 from treewright.estimator.linear import weighted_sums
 from treewright.estimator.progress import reported
+from treewright.estimator.routing import SplitsRows
 from treewright.estimator.training import Training, threads
 from treewright.kernels.mars import ENDS, ForwardOptions, forward
 from treewright.mars._allowed import make_offer, positions
@@ -73,7 +74,7 @@ class Fitted:
     rows: Floats
 
 
-class MARS(Estimator):
+class MARS(SplitsRows, Estimator):
     """Base of the two estimators."""
 
     basis_: Basis
@@ -105,7 +106,7 @@ class MARS(Estimator):
 
     # Fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
         """Add terms, take the needless away, and fit their coefficients.
 
         Parameters
@@ -117,12 +118,14 @@ class MARS(Estimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row, at least 0. Whole numbers count as repeated rows; others are
             relative and are scaled to a mean of 1.
+        **metadata
+            For the splitter of ``cv``, such as ``groups``, by scikit-learn's metadata routing.
 
         Returns
         -------
         self
         """
-        with reported(self, X, y, sample_weight):
+        with reported(self, X, y, sample_weight), self._handing_on(metadata):
             self._validate()
             training = self._encode(X, y, sample_weight)
             schema = Schema(
@@ -151,7 +154,7 @@ class MARS(Estimator):
     def _refuse_huge(self, x: Floats) -> None:
         """Refuse numbers whose products in a term have squares that overflow."""
         limit = MOST_PRODUCT ** (1 / self.degree)
-        most = np.abs(x).max(axis=1, initial=0.0)
+        most = np.maximum(x.max(axis=1), -x.min(axis=1))
         if np.any(most > limit):
             k = int(np.argmax(most))
             raise DataError(
@@ -219,7 +222,7 @@ class MARS(Estimator):
         own: Any = self
         total = np.zeros(n_sizes)
         stopped = self.stopped_
-        for train, test in row_splits(own.cv, training, own.random_state):
+        for train, test in row_splits(own.cv, training, own.random_state, self._asked):
             inside, outside = problem.take(train), problem.take(test)
             basis = self._forward(inside)
             small = reduce_rows(basis.matrix(inside.x), inside.y, inside.root_weight)

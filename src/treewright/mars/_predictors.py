@@ -78,18 +78,25 @@ def predictor_matrix(
 ) -> NDArray[np.float64]:
     """One row per predictor; those that are not wanted are left at zero."""
     matrix = np.zeros((len(predictors), table.n_rows))
+    indicators: dict[int, list[tuple[int, int]]] = {}  # of a feature: codes and their rows
     for row, predictor in enumerate(predictors):
         if wanted is not None and row not in wanted:
             continue
         column = table.columns[predictor.feature]
         if predictor.role == "category":
-            matrix[row] = column == predictor.code
+            indicators.setdefault(predictor.feature, []).append((predictor.code, row))
             continue
         if not table.has_gaps[predictor.feature]:
             matrix[row] = 0.0 if predictor.role == "gap" else column
             continue
         gap = np.isnan(column) if column.dtype.kind == "f" else column < 0
         matrix[row] = gap if predictor.role == "gap" else np.where(gap, predictor.fill, column)
+    for feature, places in indicators.items():  # a one for each row, not a pass for each category
+        row_of = np.full(len(table.schema.features[feature].categories) + 1, -1)
+        row_of[[code for code, _ in places]] = [row for _, row in places]
+        rows = row_of[table.columns[feature]]  # the last, -1, is a gap's
+        known = np.flatnonzero(rows >= 0)
+        matrix[rows[known], known] = 1.0
     return matrix
 
 

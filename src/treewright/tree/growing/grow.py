@@ -215,6 +215,9 @@ def wrap_grown(
         label, impurity, risk = class_nodes(value, clipped, recipe.criterion, costs)
         label = label_empty(label, weight, grown["first_child"], grown["n_children"])
         grown |= {"impurity": impurity, "value": clipped}
+        if costs is not None:  # impurities are of weights times these factors, and so are shares
+            altered = value @ np.asarray(costs.split_factor)
+            share = altered / altered[0]
     else:
         label = np.empty(0, np.int32)
         risk = grown["impurity"] * share
