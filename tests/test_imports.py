@@ -42,6 +42,7 @@ def test_the_check_above_notices_a_heavy_import():
 
 LAYERS = (
     ("errors",),
+    ("arguments",),
     ("kernels",),
     ("data", "criteria"),
     ("datasets",),

@@ -26,6 +26,7 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 __all__ = [
     "CellTypeError",
@@ -82,6 +83,11 @@ class TreewrightError(Exception):
     ...     print(error)
     criterion must be "entropy", "error" or "gini", got 'giny'.
     """
+
+    def __init__(self, *args: Any) -> None:
+        # arrays and frames that came would be written in many lines
+        one_line = (" ".join(a.split()) if type(a) is str and "\n" in a else a for a in args)
+        super().__init__(*one_line)
 
 
 class ParameterError(TreewrightError, ValueError):

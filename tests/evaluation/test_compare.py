@@ -201,7 +201,12 @@ A, B = treewright.CARTClassifier(), treewright.C45Classifier()
         ({"a": A, "b": B}, {"test_size": 0.2}, ParameterError, "use folds"),
         ({"a": A, "b": B}, {"test": "friedman"}, ParameterError, "several data sets"),
         ({"a": A, "b": B}, {"confidence": 95}, ParameterError, "between 0 and 1"),
-        ({"a": A, "b": B}, {"rope": -1}, ParameterError, "at least 0"),
+        (
+            {"a": A, "b": B},
+            {"rope": -1},
+            ParameterError,
+            "rope must be .* not below 0",
+        ),
         ({"a": A, "b": B}, {"positive": "rose"}, ParameterError, "'rose'"),
         ({"a": A, "b": B}, {"costs": [[0, 1]]}, ParameterError, "3 × 3"),
     ],

@@ -185,5 +185,5 @@ def test_a_forest_is_refused_in_one_sentence(titanic):
     X, y, hints = titanic
     with pytest.raises(ParameterError, match="take a member of estimators_"):
         tw.optimality_gap(tw.RandomForestClassifier(3, **hints).fit(X, y), X, y)
-    with pytest.raises(ParameterError, match="max_depth must be an integer from 1"):
+    with pytest.raises(ParameterError, match="max_depth must be an integer of 1 or more"):
         tw.optimality_gap(tw.CARTClassifier(**hints).fit(X, y), X, y, max_depth=0)

@@ -210,7 +210,7 @@ def output_names(y: Any, n_outputs: int) -> tuple[str, ...]:
 
 
 def _one_dimensional(y: Any) -> Column:
-    raw = raw_column(np.atleast_1d(y) if isinstance(y, np.ndarray) else y)
+    raw = raw_column(np.atleast_1d(y) if isinstance(y, np.ndarray | np.generic) else y)
     if not hasattr(raw, "__len__") or isinstance(raw, str | bytes | Mapping):
         raise DataError(f"y should be a 1d array, got {type(y).__name__}; pass a list or array.")
     return settle("y", raw)

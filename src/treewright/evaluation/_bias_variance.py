@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.evaluation._data import Rows, is_class_model, read_rows
 from treewright.evaluation._folds import Progress, Split, run_folds
@@ -125,6 +126,7 @@ class BiasVariance:
         return html_table(self._cells(), f"Bias and variance, {self.loss} loss")
 
 
+@checked()
 def bias_variance(
     model: Any,
     X: Any = None,

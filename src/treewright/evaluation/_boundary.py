@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import LIST, checked, shown
 from treewright.data.encode import encode
 from treewright.data.frames import is_frame
 from treewright.data.moments import as_moments
@@ -39,6 +40,7 @@ class _Axis:
         return np.array(self.categories, dtype=object)[codes]
 
 
+@checked(features=LIST)
 def decision_boundary(
     model: Any,
     X: Any,
@@ -133,7 +135,7 @@ def _places(features: Any, table: Table) -> tuple[int, int]:
     wanted = (0, 1) if features is None else tuple(features)
     if len(wanted) != 2 or len(names) < 2:
         raise ParameterError(
-            f"features must be two of the {len(names)} features, got {features!r}."
+            f"features must be two of the {len(names)} features, got {shown(features)}."
         )
     places = []
     for feature in wanted:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import DataError, ParameterError
 from treewright.evaluation._comparison import Comparison, Pair, Settings
 from treewright.evaluation._costs import positive_code, read_costs
@@ -62,6 +63,7 @@ ON_DATA_SETS = ("wilcoxon", "friedman")
 Floats = NDArray[np.float64]
 
 
+@checked()
 def compare(
     models: Any,
     X: Any,

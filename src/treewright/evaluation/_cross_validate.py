@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.evaluation._data import Rows, is_class_model, read_rows
 from treewright.evaluation._evaluation import Evaluation, make_evaluation
@@ -34,6 +35,7 @@ from treewright.evaluation._splits import Method, check_options, make_splits
 __all__ = ["cross_validate"]
 
 
+@checked()
 def cross_validate(
     model: Any,
     X: Any,

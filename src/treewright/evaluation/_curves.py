@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from treewright.arguments import Allowed, checked, number, shown
 from treewright.errors import ParameterError
 from treewright.evaluation._costs import read_costs
 from treewright.evaluation._data import Rows, is_class_model, read_rows
@@ -134,6 +134,7 @@ class ErrorCurve:
         return html_table(self._cells(), f"{FIGURES[self.measure].label} by {self.name}")
 
 
+@checked()
 def learning_curve(
     model: Any,
     X: Any,
@@ -196,6 +197,12 @@ def learning_curve(
     return _curve("training rows", tuple(counts), measure, series)
 
 
+@checked(
+    test=Allowed(
+        "a pair of X and y", lambda pair: isinstance(pair, tuple | list) and len(pair) == 2
+    ),
+    test_size=number(0, 1),
+)
 def complexity_curve(
     model: Any,
     X: Any,
@@ -248,8 +255,8 @@ def complexity_curve(
     >>> bool(curve.mean["training"][-1] < curve.mean["training"][0])
     True
     """
-    models = _variants(model, parameter, values)
     is_classes = is_class_model(model)
+    models = _variants(model, parameter, values)
     random = check_random_state(random_state)
     if test is not None:
         rows, learn, held_out = _joined(X, y, test, is_classes)
@@ -324,20 +331,19 @@ def _by_fold(run: FoldRun, measure: str, costs: Floats | None = None) -> dict[st
     return {"training": np.array(training), "validation": np.array(validation)}
 
 
-def _counts(sizes: Any, most: int) -> list[int]:
+def _counts(sizes: Sequence[Any], most: int) -> list[int]:
     """Counts of rows; 1 is a row and 1.0 all of them, as 2 is two rows and 2.0 no share."""
-    found = list(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, str) else []
     counts = []
-    for size in found:
+    for size in sizes:
         if isinstance(size, Integral):
             counts.append(int(size))
         else:
-            is_share = isinstance(size, Real) and 0 < float(size) <= 1
-            counts.append(round(float(size) * most) if is_share else 0)
+            share = float(size) if isinstance(size, Real) else 0.0
+            counts.append(round(share * most) if 0 < share <= 1 else 0)
     if not counts or min(counts) < 1 or max(counts) > most:
         raise ParameterError(
             "sizes must be shares above 0 and up to 1.0 that come to a row or more, or integers "
-            f"from 1 to the {most} training rows of a fold, got {reprlib.repr(sizes)}; pass a list."
+            f"from 1 to the {most} training rows of a fold, got {shown(sizes)}."
         )
     return sorted(set(counts))
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import shown
 from treewright.data.encode import encode
 from treewright.data.frames import for_other_libraries, refuse_collection
 from treewright.data.table import Table
@@ -158,7 +159,13 @@ def _n_rows(X: Any) -> int:
     shape = getattr(X, "shape", None)  # sparse matrices may be mappings
     if shape:
         return int(shape[0])
-    return len(next(iter(X.values()), ())) if isinstance(X, Mapping) else len(X)
+    try:
+        return len(next(iter(X.values()), ())) if isinstance(X, Mapping) else len(X)
+    except TypeError:
+        raise DataError(
+            "X must be a table: an array, a data frame, a list of rows or a dict of columns, got "
+            f"{shown(X)}."
+        ) from None
 
 
 def _reader(model: Any) -> Any:

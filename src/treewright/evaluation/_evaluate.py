@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from treewright.arguments import checked
 from treewright.evaluation._data import as_model_takes, check_fitted, is_class_model, read_rows
 from treewright.evaluation._evaluation import Evaluation, make_evaluation
 from treewright.evaluation._folds import ask, pooled
@@ -15,6 +16,7 @@ from treewright.evaluation._seen import seen_in_training
 __all__ = ["evaluate"]
 
 
+@checked()
 def evaluate(
     model: Any,
     X: Any,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.evaluation._intervals import check_confidence, proportion_interval
 from treewright.pruning import pessimistic_error
@@ -91,6 +92,7 @@ class GeneralizationError:
         return html_table(self._cells(), "Generalisation error")
 
 
+@checked()
 def generalization_error(
     tree: Any,
     method: Estimate = "pessimistic",

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from treewright.arguments import Allowed, checked, number
 from treewright.errors import ParameterError
 
 __all__ = ["Interval", "Proportion", "accuracy_interval", "check_confidence", "proportion_interval"]
@@ -43,6 +44,10 @@ class Interval(NamedTuple):
     method: str
 
 
+@checked(
+    successes=Allowed("a number of rows", number(0).holds, float),
+    n=Allowed("a number of rows", number(0).holds, float),
+)
 def accuracy_interval(
     successes: float, n: float, method: Proportion = "wilson", confidence: float = 0.95
 ) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.data.encode import encode
 from treewright.data.target import class_codes, numeric_target
 from treewright.data.weights import check_lengths, read_weights
@@ -196,6 +197,7 @@ class OptimalityGap:
         return ax
 
 
+@checked()
 def optimality_gap(
     tree: Any,
     X: Any,

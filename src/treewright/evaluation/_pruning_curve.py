@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.pruning._cross_validation import cross_validated_errors
 from treewright.pruning._sequence import Risk, pruning_sequence
@@ -155,6 +156,7 @@ class PruningCurve:
         return ax
 
 
+@checked()
 def pruning_curve(
     estimator: Any,
     X: Any,

@@ -340,7 +340,7 @@ def _by_time(rows: Rows, time: Any, folds: int, method: str, test_size: float) -
 def _given(folds: Any, rows: Rows, groups: Any) -> list[Split]:
     """The splits of a splitter, or pairs that the user made."""
     n = len(rows)
-    if hasattr(folds, "split") and not isinstance(folds, str):
+    if hasattr(folds, "split") and not isinstance(folds, str | bytes):
         pairs = folds.split(np.empty((n, 0)), rows.truth, read_groups(groups, n))
     else:
         pairs = folds

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import TEXT, checked, number
 from treewright.errors import DataError, ParameterError
 from treewright.evaluation._costs import positive_code, read_costs
 from treewright.evaluation._data import as_model_takes, check_fitted, is_class_model, read_rows
@@ -142,6 +143,7 @@ class ThresholdChoice:
         return html_table(self._cells(), f"Threshold for {self.positive}")
 
 
+@checked(by=TEXT | number(0, 1))
 def choose_threshold(
     model: Any,
     X: Any,

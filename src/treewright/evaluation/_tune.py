@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from treewright.arguments import TEXT, checked, number
 from treewright.errors import ParameterError
 from treewright.evaluation._costs import positive_code, read_costs
 from treewright.evaluation._data import Rows, is_class_model, read_rows
@@ -44,6 +45,7 @@ from treewright.evaluation._tuning import Outer, Tuning
 __all__ = ["tune"]
 
 
+@checked(simplest_within=TEXT | number(0))
 def tune(
     model: Any,
     grid: Any,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import shown
 from treewright.data.encode import encode
 from treewright.data.schema import Schema
 from treewright.data.table import Table
@@ -63,10 +65,10 @@ class Asked:
         names = self.schema.names
         if isinstance(feature, int | np.integer) and 0 <= feature < len(names):
             return int(feature)
-        if feature in names:
+        if isinstance(feature, Hashable) and feature in names:
             return names.index(feature)
         raise ParameterError(
-            f"There is no feature {feature!r}.{suggest(str(feature), list(map(str, names)))}"
+            f"There is no feature {shown(feature)}.{suggest(str(feature), list(map(str, names)))}"
         )
 
     def with_columns(self, table: Table, columns: dict[int, NDArray[Any]]) -> Table:

@@ -16,11 +16,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.data.schema import Schema
 from treewright.data.table import Table
 from treewright.errors import DataError, ParameterError
@@ -147,6 +149,7 @@ class Change:
         return html_table(self._cells(), self._caption())
 
 
+@checked()
 def nearest_change(
     model: Any, row: Any, X: Any, *, wanted: Any = None, fixed: Sequence[Any] = ()
 ) -> Change:
@@ -455,11 +458,17 @@ def _goal(asked: Asked, answer: Any, wanted: Any) -> Callable[[NDArray[Any]], ND
     if asked.is_classifier:
         if wanted is None:
             return lambda said: np.asarray(said != answer)
-        if wanted not in asked.model.classes_:
+        if wanted not in asked.model.classes_.tolist():
             names = ", ".join(str(c) for c in asked.model.classes_)
             raise ParameterError(f"wanted must be one of the classes {names}, got {wanted!r}.")
         return lambda said: np.asarray(said == wanted)
-    if not isinstance(wanted, tuple | list) or len(wanted) != 2:
+    if (
+        not isinstance(wanted, tuple | list)
+        or len(wanted) != 2
+        or not all(
+            limit is None or (isinstance(limit, Real) and limit == limit) for limit in wanted
+        )
+    ):
         raise ParameterError(
             "wanted must be a pair of numbers for a model that predicts numbers, such as "
             f"(10, None) for at least 10, got {wanted!r}."
@@ -474,7 +483,11 @@ def _one_row(asked: Asked, row: Any) -> Table:
         row = {k: [v] for k, v in row.items()}
     elif hasattr(row, "to_frame") and getattr(row, "ndim", 2) == 1:
         row = row.to_frame().T.infer_objects()
-    elif isinstance(row, list | tuple | np.ndarray) and np.ndim(row) == 1:
+    elif (
+        isinstance(row, list | tuple | np.ndarray)
+        and getattr(row, "ndim", 1) == 1
+        and not any(isinstance(value, list | tuple | np.ndarray) for value in row)
+    ):
         row = [list(row)]
     table = Asked(asked.model, row).table
     if table.n_rows != 1:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import SEED, checked, whole
 from treewright.errors import ParameterError
 from treewright.explain._asking import Asked, column_values
 from treewright.explain._paint import DOWN, FAINT, axes, colour_map, name, tidy
@@ -180,6 +181,7 @@ class Dependence:
         return html_table(self._cells(), self._caption())
 
 
+@checked(grid=whole(2, 10_000), random_state=SEED)
 def partial_dependence(
     model: Any,
     X: Any,

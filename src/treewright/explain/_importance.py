@@ -18,6 +18,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import SEED, checked
+from treewright.data.target import class_codes, numeric_target
 from treewright.errors import DataError, ParameterError
 from treewright.explain._asking import Asked
 from treewright.explain._paint import DOWN, FAINT, axes, name, tidy
@@ -141,6 +143,7 @@ class Importances:
         return html_table(self._cells(), self._caption())
 
 
+@checked(random_state=SEED)
 def importances(
     model: Any,
     X: Any,
@@ -184,11 +187,6 @@ def importances(
     >>> bool(found.low[3] > 0)  # petal width
     True
     """
-    if n_repeats < 1 or not 0 < level < 1:
-        raise ParameterError(
-            "n_repeats must be at least 1 and level lie between 0 and 1, got "
-            f"{n_repeats} and {level}."
-        )
     asked = Asked(model, X)
     chosen, each = _loss(asked, y, loss)
     table = asked.table
@@ -225,7 +223,11 @@ def _half_width(rows: Floats, level: float) -> Floats:
 
 
 def _loss(asked: Asked, y: Any, loss: Loss) -> tuple[str, Callable[[Asked, Any], Floats]]:
-    truth = np.asarray(y)
+    if asked.is_classifier:
+        codes, known_classes = class_codes(y)
+        truth = known_classes[codes]
+    else:
+        truth = numeric_target(y)
     if len(truth) != asked.table.n_rows:
         raise DataError(
             f"X and y must have as many rows, got {asked.table.n_rows} and {len(truth)}."
@@ -249,6 +251,10 @@ def _loss(asked: Asked, y: Any, loss: Loss) -> tuple[str, Callable[[Asked, Any],
             return np.asarray(-np.log(np.maximum(said, 1e-12)))
 
         return chosen, log_loss
-    numbers = truth.astype(np.float64).reshape(len(truth), -1)
+    numbers = truth.reshape(len(truth), -1)
+    if numbers.shape[1] != len(asked.outputs):
+        raise DataError(
+            f"y must have {len(asked.outputs)} outputs as the model, got {numbers.shape[1]}."
+        )
     power = 2 if chosen == "squared_error" else 1
     return chosen, lambda a, t: np.asarray((np.abs(a.say(t) - numbers) ** power).mean(axis=1))

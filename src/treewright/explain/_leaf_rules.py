@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from treewright.arguments import INSTANCE, checked
 from treewright.errors import ParameterError
 from treewright.explain._paint import DOWN, FAINT, axes, name, tidy
 from treewright.tree.show.rules import Rule, Rules
@@ -142,6 +143,7 @@ class LeafRules:
         return html_table(cells, f"{len(self)} rules for {self.target}")
 
 
+@checked(model=INSTANCE)
 def leaf_rules(model: Any, *, order: Order = "confidence") -> LeafRules:
     """One rule per leaf of a tree, the most telling first.
 

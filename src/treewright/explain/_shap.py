@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import FUNCTION, INSTANCE, checked
 from treewright.data.encode import encode
 from treewright.data.table import Table
 from treewright.errors import DataError
@@ -35,6 +36,7 @@ Floats = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 
+@checked(model=INSTANCE, progress=FUNCTION)
 def shap_values(
     model: Any,
     X: Any,

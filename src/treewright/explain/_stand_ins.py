@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import SEED, checked
 from treewright.errors import ParameterError
 from treewright.explain._asking import Asked
 from treewright.explain._paint import DOWN, FAINT, UP, axes, tidy
@@ -98,6 +99,7 @@ class RepresentativeTree:
         return f"<p>{escape(str(self))}</p>{self.tree._repr_html_()}"
 
 
+@checked()
 def representative_tree(model: Any, X: Any) -> RepresentativeTree:
     """The member of a forest or bag of trees whose answers are closest to those of all.
 
@@ -244,6 +246,7 @@ class SurrogateTree:
         return html_table(self._cells(), self._caption()) + self.tree._repr_html_()
 
 
+@checked(random_state=SEED)
 def surrogate_tree(
     model: Any, X: Any, *, max_depth: int = 4, n_folds: int = 5, random_state: int = 0
 ) -> SurrogateTree:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treewright.arguments import INSTANCE, checked
 from treewright.errors import ParameterError
 from treewright.explain._measures import entropy, gini
 from treewright.explain._trace import NOT_SIGNIFICANT, Candidate, Trace, trace
@@ -148,6 +149,7 @@ class Lesson(Sequence[Step]):
         return "".join(parts)
 
 
+@checked(model=INSTANCE)
 def teach(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Lesson:
     """Tell how a fitted model was learned, step by step, in words and numbers.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from treewright.arguments import checked
 from treewright.pruning._bottom_up import check_number
 from treewright.pruning._critical_value import keep_above
 from treewright.tree.growing.significance import split_p_values
@@ -19,6 +20,7 @@ from treewright.tree.tree import Tree
 __all__ = ["chi_squared"]
 
 
+@checked()
 def chi_squared(tree: Tree, alpha: float = 0.05, *, corrections: bool = True) -> Tree:
     """Cut splits that are not significant and have no significant split below.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.pruning._bottom_up import cheapest, cut
 from treewright.pruning._sequence import PruningSequence, Risk, node_risk, pruning_sequence
@@ -13,6 +14,7 @@ from treewright.tree.tree import Tree
 __all__ = ["cost_complexity", "prune_sequence"]
 
 
+@checked()
 def cost_complexity(
     tree: Tree,
     ccp_alpha: float | None = None,

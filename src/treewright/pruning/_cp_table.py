@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.pruning._choice import Choice, choose_row
 from treewright.pruning._cross_validation import CrossValidatedErrors
@@ -205,6 +206,7 @@ class CpTable:
         return self.xerror, self.xstd
 
 
+@checked()
 def cp_table(tree: Tree, cp: float = 0.0, risk: Risk = "error") -> CpTable:
     """The cp table of a tree, by rpart's rule, without cross-validation.
 

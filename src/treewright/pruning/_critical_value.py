@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.kernels.prune import subtree_sums
 from treewright.pruning._bottom_up import TIE, check_number, cut
@@ -28,6 +29,7 @@ Floats = NDArray[np.float64]
 Measure = Literal["gain", "weighted_gain", "gain_ratio"]
 
 
+@checked()
 def critical_value(tree: Tree, t: float, *, measure: Measure = "gain") -> Tree:
     """Cut splits that reach the critical value neither themselves nor below.
 

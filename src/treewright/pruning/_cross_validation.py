@@ -14,25 +14,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from treewright.arguments import FUNCTION, Allowed, array, checked, shown
+from treewright.data.table import Table
+from treewright.data.weights import read_weights
 from treewright.errors import ParameterError
 from treewright.pruning._sequence import PruningSequence, pruning_sequence
+from treewright.tree.of_model import tree_of
 from treewright.tree.predict import reach
 from treewright.tree.tree import Tree
-
-if TYPE_CHECKING:
-    from treewright.data.table import Table
 
 __all__ = [
     "CrossValidatedErrors",
     "Loss",
     "class_loss",
     "cross_validated_errors",
+    "losses_of",
     "squared_loss",
+    "weight_of_rows",
 ]
 
 Rows = NDArray[np.int64]
@@ -76,6 +79,12 @@ class CrossValidatedErrors:
     std: NDArray[np.float64]
 
 
+@checked(
+    sequence=Allowed("a PruningSequence", lambda value: isinstance(value, PruningSequence)),
+    table=Allowed("an encoded Table", lambda value: isinstance(value, Table)),
+    grow=FUNCTION,
+    loss=FUNCTION,
+)
 def cross_validated_errors(
     sequence: PruningSequence,
     table: Table,
@@ -127,10 +136,10 @@ def cross_validated_errors(
     alphas = representative_alphas(sequence)
     total = np.zeros((2, len(alphas)))
     weight_seen = 0.0
-    for train, test in splits:
-        held_out = np.asarray(test, np.int64)
-        weight = np.ones(len(held_out)) if sample_weight is None else sample_weight[held_out]
-        tree = grow(np.asarray(train, np.int64))
+    weights = weight_of_rows(sample_weight, table.n_rows)
+    for train, held_out in _pairs(splits, table.n_rows):
+        weight = weights[held_out]
+        tree = tree_of(grow(train))
         total += _fold_losses(tree, sequence, alphas, table, held_out, weight, loss)
         weight_seen += float(weight.sum())
     if not weight_seen > 0:
@@ -143,6 +152,43 @@ def cross_validated_errors(
     scale = weight_seen * sequence.root_error
     with np.errstate(divide="ignore", invalid="ignore"):
         return CrossValidatedErrors(error=first / scale, std=spread / scale)
+
+
+def _pairs(splits: Any, n_rows: int) -> list[tuple[Rows, Rows]]:
+    try:
+        pairs = [(np.asarray(a, np.int64), np.asarray(b, np.int64)) for a, b in splits]
+        is_sound = all(
+            part.ndim == 1 and np.all((part >= 0) & (part < n_rows))
+            for pair in pairs
+            for part in pair
+        )
+    except (TypeError, ValueError, OverflowError):
+        is_sound = False
+    if not is_sound:
+        raise ParameterError(
+            "splits must be a list of pairs of training and held-out row numbers, from 0 to "
+            f"{n_rows - 1}, got {shown(splits)}."
+        )
+    return pairs
+
+
+def weight_of_rows(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """One weight for each row, zeros too; ones where none were given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    read_weights(sample_weight, n_rows)  # refuses what is no weight
+    return np.broadcast_to(np.asarray(sample_weight, np.float64), n_rows)
+
+
+def losses_of(loss: Loss, tree: Tree, nodes: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
+    """What a loss says of rows and nodes, if it says a number of each."""
+    found = loss(tree, nodes, rows)
+    if np.shape(found) != nodes.shape:
+        raise ParameterError(
+            f"loss must give a number for each of {nodes.shape[0]} rows and {nodes.shape[1]} "
+            f"nodes, got {shown(found)}."
+        )
+    return found
 
 
 def representative_alphas(sequence: PruningSequence) -> NDArray[np.float64]:
@@ -172,7 +218,7 @@ def _fold_losses(
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
         nodes = reach(tree, table.take(part), node_alpha, alphas)
-        losses = loss(tree, nodes, part)
+        losses = losses_of(loss, tree, nodes, part)
         part_weight = weight[start : start + step]
         sums[0] += part_weight @ losses
         sums[1] += part_weight @ losses**2
@@ -187,6 +233,11 @@ def prior_share(class_totals: NDArray[np.float64], factor: NDArray[np.float64]) 
     return float(class_totals @ factor / class_totals.sum())
 
 
+@checked(
+    y=array("an array of class numbers", "iu"),
+    costs=array("a matrix of numbers", dimensions=(2,)),
+    class_factor=array("an array of a number per class"),
+)
 def class_loss(
     y: NDArray[np.integer],
     costs: NDArray[np.float64] | None = None,
@@ -234,6 +285,7 @@ def class_loss(
     return loss
 
 
+@checked(y=array("an array of finite numbers", dimensions=(1, 2)))
 def squared_loss(y: NDArray[np.float64]) -> Loss:
     """Squared error of a node's mean; of several outputs, the mean of theirs.
 

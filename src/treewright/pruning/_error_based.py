@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from treewright.arguments import checked, number
 from treewright.errors import ParameterError
 from treewright.kernels.error_based import collapsible
 from treewright.kernels.error_based import error_based as _error_based
@@ -57,6 +58,7 @@ _DEVIATE = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0)
 _COLLAPSE_SLACK = 1e-3
 
 
+@checked(confidence=number(0, 1))
 def error_based(
     tree: Tree,
     X: Any = None,

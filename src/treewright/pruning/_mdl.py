@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.pruning._bottom_up import (
     Cheapest,
@@ -44,6 +45,7 @@ Floats = NDArray[np.float64]
 Coding = Literal["full", "partial", "hybrid", "quinlan_rivest"]
 
 
+@checked()
 def mdl(tree: Tree, coding: Coding = "full") -> Tree:
     """Prune a classification tree to the shortest description of tree and errors.
 

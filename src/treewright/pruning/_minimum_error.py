@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from treewright.arguments import checked
 from treewright.pruning._bottom_up import cheapest, check_number, cut, ended_here, need_classes
 from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
@@ -19,6 +20,7 @@ from treewright.tree.tree import Tree
 __all__ = ["minimum_error"]
 
 
+@checked()
 def minimum_error(tree: Tree, m: float = 2.0) -> Tree:
     """Replace, from below, every subtree whose expected error is not below a leaf's.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.pruning._choice import Choice, choose_row
 from treewright.pruning._cross_validation import CrossValidatedErrors
@@ -164,6 +165,7 @@ class CostComplexityPath:
         return ax
 
 
+@checked()
 def cost_complexity_path(tree: Tree, risk: Risk = "error") -> CostComplexityPath:
     """Subtrees that are best for some price of a leaf, with their sizes and risks.
 

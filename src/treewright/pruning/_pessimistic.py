@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from treewright.arguments import checked, number
 from treewright.errors import ParameterError
 from treewright.kernels.prune import subtree_sums
 from treewright.pruning._bottom_up import (
@@ -30,6 +31,7 @@ from treewright.tree.tree import Tree
 __all__ = ["pessimistic", "pessimistic_error"]
 
 
+@checked(errors=number(0), leaves=number(0), n=number(0))
 def pessimistic_error(errors: float, leaves: float, n: float, penalty: float = 0.5) -> float:
     """Pessimistic estimate of the error rate of a tree.
 
@@ -60,6 +62,7 @@ def pessimistic_error(errors: float, leaves: float, n: float, penalty: float = 0
     return (errors + penalty * leaves) / n
 
 
+@checked()
 def pessimistic(tree: Tree, penalty: float = 0.5, *, standard_error: bool = False) -> Tree:
     """Replace every subtree that is not better than a leaf under a penalty for leaves.
 

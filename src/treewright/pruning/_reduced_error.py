@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import DataError
 from treewright.kernels.prune import subtree_sums
 from treewright.pruning._bottom_up import cheapest, cut
@@ -31,6 +32,7 @@ __all__ = ["prune_by_validation", "reduced_error"]
 Floats = NDArray[np.float64]
 
 
+@checked()
 def reduced_error(
     tree: Tree, X_val: Any, y_val: Any, sample_weight: Any = None, *, costs: Any = None
 ) -> Tree:
@@ -139,7 +141,10 @@ def _squared_errors(
 
 def _cost_matrix(tree: Tree, costs: Any) -> Floats:
     n = len(tree.schema.target.classes) if tree.schema.target is not None else 0
-    matrix = np.asarray(costs, np.float64)
+    try:
+        matrix = np.asarray(costs, np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
     if matrix.shape != (n, n) or not np.all(np.isfinite(matrix)):
         raise DataError(
             f"costs must be a finite {n} × {n} matrix, a row per true class, got shape "

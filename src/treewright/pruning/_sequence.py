@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.kernels import prune as kernels
 from treewright.tree.of_model import tree_of
@@ -128,6 +129,7 @@ def node_risk(tree: Tree, risk: Risk) -> NDArray[np.float64]:
     return _look_up("risk", risk, measures)(tree)
 
 
+@checked()
 def pruning_sequence(tree: Tree, risk: Risk = "error", rule: Rule = "exact") -> PruningSequence:
     """Order the nodes of ``tree`` by the complexity at which they collapse.
 

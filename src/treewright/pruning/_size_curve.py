@@ -7,20 +7,19 @@ with size, the error on new rows falls and then turns up again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treewright.pruning._cross_validation import Loss
+from treewright.arguments import FUNCTION, Allowed, checked
+from treewright.data.table import Table
+from treewright.pruning._cross_validation import Loss, losses_of, weight_of_rows
 from treewright.pruning._sequence import Risk, pruning_sequence
 from treewright.tree.of_model import tree_of
 from treewright.tree.predict import reach
 from treewright.tree.show.tables import as_frame, html_table, significant, text_table
 from treewright.tree.tree import Tree
-
-if TYPE_CHECKING:
-    from treewright.data.table import Table
 
 __all__ = ["SizeCurve", "size_curve"]
 
@@ -104,6 +103,10 @@ class SizeCurve:
         return html_table(self._cells(), "Error by size")
 
 
+@checked(
+    table=Allowed("an encoded Table", lambda value: isinstance(value, Table)),
+    loss=FUNCTION,
+)
 def size_curve(
     tree: Tree,
     table: Table,
@@ -149,7 +152,7 @@ def size_curve(
     tree = tree_of(tree)
     sequence = pruning_sequence(tree, risk, "exact")
     nodes = reach(tree, table, sequence.node_alpha, sequence.alphas + sequence.tolerance)
-    losses = loss(tree, nodes, np.arange(table.n_rows))
-    held_out = np.average(losses, axis=0, weights=sample_weight)
+    losses = losses_of(loss, tree, nodes, np.arange(table.n_rows))
+    held_out = np.average(losses, axis=0, weights=weight_of_rows(sample_weight, table.n_rows))
     order = slice(None, None, -1)
     return SizeCurve(sequence.n_leaves[order], sequence.risks[order], held_out[order])

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from treewright.arguments import FUNCTION, checked
 from treewright.data.encode import encode
 from treewright.errors import DataError, ParameterError
 from treewright.estimator.parameters import PARAMETERS, Parameter, check_parameters, keep, options
@@ -475,6 +476,7 @@ class FeatureSelector(TableInputMixin, SelectorMixin, BaseEstimator):  # type: i
         return tags
 
 
+@checked(progress=FUNCTION)
 def select_features(
     X: Any,
     y: Any,
@@ -530,7 +532,10 @@ def select_features(
 
 
 def _looks_like_classes(y: Any) -> bool:
-    values = np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError:  # rows of different lengths, which are refused as classes
+        return True
     if values.dtype.kind not in "iuf":
         return True
     is_whole = values.dtype.kind in "iu" or bool(np.all(np.mod(values, 1) == 0))
