@@ -362,3 +362,46 @@ def test_sql_of_deep_trees_fits_into_the_parser_of_sqlite(model, deepest, tmp_pa
         check(said, case)
         np.testing.assert_array_equal(said.numbers, case.numbers)
     assert ("part" in str(tw.export(model, format="sql"))) == (deepest < 75)
+
+
+THREE = {"n_estimators": 3, "max_depth": 3, "random_state": 0}
+OVER_FORESTS = {
+    "bagging": tw.BaggingClassifier(
+        tw.RandomForestClassifier(**THREE), n_estimators=3, random_state=0
+    ),
+    "voting": tw.VotingRegressor(
+        [("forest", tw.RandomForestRegressor(**THREE)), ("mars", tw.MARSRegressor())],
+        weights=[0.3, 0.7],
+    ),
+    "stacking": tw.StackingRegressor([("forest", tw.RandomForestRegressor(**THREE))], cv=2),
+    "boosting": tw.AdaBoostRegressor(
+        tw.RandomForestRegressor(**THREE), n_estimators=3, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVER_FORESTS)
+def test_the_optimiser_of_onnxruntime_keeps_means_in_double_precision(name, tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(100, 3)), columns=list("abc"))
+    y = X["a"] + random.normal(size=100)
+    model = OVER_FORESTS[name]
+    case = zoo.Case(model.fit(X, y > 0 if name == "bagging" else y), X)
+    check(run.onnx(case.model, case.rows, tmp_path), case)
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1e-200])
+def test_the_optimiser_of_onnxruntime_keeps_small_offsets_and_factors_near_one(scale, tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    X = pd.DataFrame({"x": np.arange(20.0)})
+    y = (np.sin(X["x"]) + 5) * scale
+    boosting = tw.GradientBoostingRegressor(n_estimators=3, random_state=0)
+    voting = tw.VotingRegressor([("tree", tw.CARTRegressor())], weights=[1 + 1e-9])
+    mars = tw.MARSRegressor(max_terms=3)
+    for model, inputs, target in ((boosting, X, y), (voting, X, y), (mars, X * scale, y / scale)):
+        case = zoo.Case(model.fit(inputs, target), inputs)
+        said = run.onnx(case.model, case.rows, tmp_path)
+        assert_allclose(said.numbers, case.numbers, rtol=1e-14)
