@@ -135,6 +135,15 @@ def test_hostile_names_stay_inside_their_quotes(language, tmp_path):
             check(getattr(run, language)(case.model, case.rows, tmp_path), case)
 
 
+def test_onnx_keeps_a_label_that_ends_in_nul(tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    X = pd.DataFrame({"x": [1.0, 2.0], "c": pd.Series(["a\0", "a"], dtype=object)})
+    for inputs in (X[["x"]], X[["c"]]):
+        case = zoo.Case(tw.CARTClassifier().fit(inputs, np.array(["n\0", "n"], object)), inputs)
+        assert run.onnx(case.model, case.rows, tmp_path).label == ["n\0", "n"]
+
+
 def test_text_that_a_language_cannot_hold_is_refused_in_one_sentence():
     X = {"a\0b": [1.0, 2.0, 3.0, 4.0]}
     model = tw.CARTClassifier().fit(X, ["x", "x", "y", "y"])

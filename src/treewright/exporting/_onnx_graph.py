@@ -51,10 +51,9 @@ class Graph:
         """An array, or texts, as a tensor of ONNX."""
         array = np.asarray(array)
         if array.dtype.kind in "OU":
-            data = [str(text).encode() for text in array.ravel()]
-            return self.onnx.helper.make_tensor(
-                name, self.onnx.TensorProto.STRING, array.shape, data
-            )
+            kinds = self.onnx.TensorProto
+            data = [str(text).encode() for text in array.ravel()]  # make_tensor cuts NUL off
+            return kinds(name=name, data_type=kinds.STRING, dims=array.shape, string_data=data)
         return self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
 
     def constant(self, array: Any) -> str:
