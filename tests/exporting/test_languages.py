@@ -343,6 +343,19 @@ def test_sql_finds_one_of_many_categories_by_its_place(language, tmp_path):
     check(getattr(run, language)(case.model, case.rows, tmp_path), case)
 
 
+@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1.0, 1e300])
+def test_sqlite_reads_numbers_to_the_last_bit(scale):
+    import sqlite3
+
+    from treewright.exporting._sql import _for_sqlite
+
+    drawn = np.random.default_rng(0).normal(size=20_000) * scale
+    database = sqlite3.connect(":memory:")
+    for numbers in np.array_split(drawn, 40):
+        listed = ", ".join(map(_for_sqlite, numbers.tolist()))
+        assert database.execute(f"SELECT {listed}").fetchone() == tuple(numbers.tolist())
+
+
 DEEP = {
     "noise": (tw.CARTClassifier(), 3, 0.1),
     "surrogates": (tw.CARTClassifier(missing="surrogate", max_surrogates=8), 9, 0.2),
