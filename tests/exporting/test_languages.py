@@ -136,6 +136,15 @@ def test_hostile_names_stay_inside_their_quotes(language, tmp_path):
             check(getattr(run, language)(case.model, case.rows, tmp_path), case)
 
 
+def test_onnx_keeps_a_label_that_ends_in_nul(tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    X = pd.DataFrame({"x": [1.0, 2.0], "c": pd.Series(["a\0", "a"], dtype=object)})
+    for inputs in (X[["x"]], X[["c"]]):
+        case = zoo.Case(tw.CARTClassifier().fit(inputs, np.array(["n\0", "n"], object)), inputs)
+        assert run.onnx(case.model, case.rows, tmp_path).label == ["n\0", "n"]
+
+
 def test_text_that_a_language_cannot_hold_is_refused_in_one_sentence():
     X = {"a\0b": [1.0, 2.0, 3.0, 4.0]}
     model = tw.CARTClassifier().fit(X, ["x", "x", "y", "y"])
@@ -341,6 +350,19 @@ def test_sql_finds_one_of_many_categories_by_its_place(language, tmp_path):
     check(getattr(run, language)(case.model, case.rows, tmp_path), case)
 
 
+@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1.0, 1e300])
+def test_sqlite_reads_numbers_to_the_last_bit(scale):
+    import sqlite3
+
+    from treewright.exporting._sql import _for_sqlite
+
+    drawn = np.random.default_rng(0).normal(size=20_000) * scale
+    database = sqlite3.connect(":memory:")
+    for numbers in np.array_split(drawn, 40):
+        listed = ", ".join(map(_for_sqlite, numbers.tolist()))
+        assert database.execute(f"SELECT {listed}").fetchone() == tuple(numbers.tolist())
+
+
 DEEP = {
     "noise": (tw.CARTClassifier(), 3, 0.1),
     "surrogates": (tw.CARTClassifier(missing="surrogate", max_surrogates=8), 9, 0.2),
@@ -380,3 +402,46 @@ def test_costs_of_a_class_that_weights_left_out_are_exported(tmp_path):
     assert said.label == model.predict(X).tolist()
     for ending in ("sql", "pmml", "json", "onnx"):
         tw.export(model, tmp_path / f"model.{ending}")
+
+
+THREE = {"n_estimators": 3, "max_depth": 3, "random_state": 0}
+OVER_FORESTS = {
+    "bagging": tw.BaggingClassifier(
+        tw.RandomForestClassifier(**THREE), n_estimators=3, random_state=0
+    ),
+    "voting": tw.VotingRegressor(
+        [("forest", tw.RandomForestRegressor(**THREE)), ("mars", tw.MARSRegressor())],
+        weights=[0.3, 0.7],
+    ),
+    "stacking": tw.StackingRegressor([("forest", tw.RandomForestRegressor(**THREE))], cv=2),
+    "boosting": tw.AdaBoostRegressor(
+        tw.RandomForestRegressor(**THREE), n_estimators=3, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVER_FORESTS)
+def test_the_optimiser_of_onnxruntime_keeps_means_in_double_precision(name, tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(100, 3)), columns=list("abc"))
+    y = X["a"] + random.normal(size=100)
+    model = OVER_FORESTS[name]
+    case = zoo.Case(model.fit(X, y > 0 if name == "bagging" else y), X)
+    check(run.onnx(case.model, case.rows, tmp_path), case)
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1e-200])
+def test_the_optimiser_of_onnxruntime_keeps_small_offsets_and_factors_near_one(scale, tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    X = pd.DataFrame({"x": np.arange(20.0)})
+    y = (np.sin(X["x"]) + 5) * scale
+    boosting = tw.GradientBoostingRegressor(n_estimators=3, random_state=0)
+    voting = tw.VotingRegressor([("tree", tw.CARTRegressor())], weights=[1 + 1e-9])
+    mars = tw.MARSRegressor(max_terms=3)
+    for model, inputs, target in ((boosting, X, y), (voting, X, y), (mars, X * scale, y / scale)):
+        case = zoo.Case(model.fit(inputs, target), inputs)
+        said = run.onnx(case.model, case.rows, tmp_path)
+        assert_allclose(said.numbers, case.numbers, rtol=1e-14)

@@ -166,9 +166,9 @@ class _Writer:
                     graph.op("Squeeze", graph.take(given[0], [n]), graph.ints([1]))
                 )
                 return graph.take(given[0], range(n)), label
-            if any(program.start):
-                given.insert(0, graph.constant(np.array([program.start])))
             scores = given[0]
+            if any(program.start):
+                scores = graph.shifted(scores, [program.start])
             for more in given[1:]:
                 scores = graph.op("Add", scores, more)
             if program.combine == "mean":
@@ -222,11 +222,9 @@ class _Writer:
         graph, finish = self.graph, program.finish
         if finish.kind == "none":
             return scores
-        scaled = scores
-        if finish.scale != 1.0:
-            scaled = graph.op("Mul", scores, graph.number(finish.scale))
+        scaled = graph.scaled(scores, finish.scale)
         if finish.kind == "affine":
-            return graph.op("Add", scaled, graph.number(finish.offset))
+            return graph.shifted(scaled, finish.offset)
         if finish.kind == "exp":
             return graph.op("Exp", scaled)
         one = graph.number(1.0)
@@ -246,7 +244,8 @@ class _Writer:
             is_second = graph.op("Greater", scores, graph.number(0.0))
             return graph.integer(graph.op("Squeeze", is_second, graph.ints([1])))
         if decide.kind == "least_cost":
-            expected = graph.op("MatMul", numbers, graph.constant(decide.costs))
+            each = graph.op("Unsqueeze", numbers, graph.ints([2]))
+            expected = graph.total(graph.op("Mul", each, graph.constant(decide.costs)), 1)
             return graph.op("ArgMin", expected, axis=1, keepdims=0)
         of = scores if decide.of == "scores" else numbers
         return graph.op("ArgMax", of, axis=1, keepdims=0)
@@ -342,7 +341,7 @@ class _Writer:
             knot = np.array([0.0 if f is None else float(f.knot) for f in own])
             sign = np.array([1.0 if f is None else float(f.kind) for f in own])
             is_itself = np.array([f is None or f.kind == 2 for f in own])
-            away = graph.op("Sub", value, graph.constant(np.where(is_itself, 0.0, knot)))
+            away = graph.shifted(value, np.where(is_itself, 0.0, -knot))
             signed = graph.op("Mul", away, graph.constant(np.where(is_itself, 1.0, sign)))
             hinge = graph.op("Max", signed, graph.number(0.0))
             product = graph.op("Mul", product, graph.where(graph.constant(is_itself), value, hinge))
@@ -361,14 +360,25 @@ class _Writer:
     def _inner(self, part: ProgramPart, x: str) -> str:
         graph = self.graph
         numbers, label = self.run(part.program, x)
-        spread = np.zeros((len(part.columns), part.width))
-        spread[np.arange(len(part.columns)), part.columns] = 1.0
         if part.say == "value":
-            return graph.op("MatMul", numbers, graph.constant(part.on * spread))
+            return graph.scaled(self._placed(numbers, part, x), part.on)
         assert label is not None
         if part.say == "vote":
-            votes = np.where(spread > 0, part.on, part.off)
+            votes = np.full((len(part.columns), part.width), part.off)
+            votes[np.arange(len(part.columns)), part.columns] = part.on
             return graph.op("Gather", graph.constant(votes), label, axis=0)
         one_hot = graph.op("Gather", graph.constant(np.eye(len(part.columns))), label, axis=0)
-        strength = graph.op("Mul", one_hot, numbers)
-        return graph.op("MatMul", strength, graph.constant(spread))
+        return self._placed(graph.op("Mul", one_hot, numbers), part, x)
+
+    def _placed(self, numbers: str, part: ProgramPart, x: str) -> str:
+        """Numbers of a program in the columns of the whole.
+
+        No product of matrices: onnxruntime would fuse it with the factor of a mean before or
+        behind it, and it keeps such factors in single precision.
+        """
+        graph, n = self.graph, len(part.columns)
+        place = np.full(part.width, n)
+        place[list(part.columns)] = np.arange(n)
+        if np.any(place == n):
+            numbers = graph.join([numbers, graph.like(x, np.zeros(1))])
+        return graph.take(numbers, place)

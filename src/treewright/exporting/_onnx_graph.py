@@ -51,10 +51,9 @@ class Graph:
         """An array, or texts, as a tensor of ONNX."""
         array = np.asarray(array)
         if array.dtype.kind in "OU":
-            data = [str(text).encode() for text in array.ravel()]
-            return self.onnx.helper.make_tensor(
-                name, self.onnx.TensorProto.STRING, array.shape, data
-            )
+            kinds = self.onnx.TensorProto
+            data = [str(text).encode() for text in array.ravel()]  # make_tensor cuts NUL off
+            return kinds(name=name, data_type=kinds.STRING, dims=array.shape, string_data=data)
         return self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
 
     def constant(self, array: Any) -> str:
@@ -76,7 +75,17 @@ class Graph:
         """A constant of 64-bit integers."""
         return self.constant(np.asarray(values, np.int64))
 
-    # What is used often
+    # What is used often; onnxruntime drops terms and factors that do nothing in single precision
+
+    def shifted(self, value: str, by: Any) -> str:
+        """Plus constants, as ``Sum``, of which no term is dropped."""
+        return self.op("Sum", value, self.constant(np.asarray(by, np.float64)))
+
+    def scaled(self, value: str, by: float) -> str:
+        """Times a constant."""
+        if by != 1.0 and np.float32(by) == 1.0:
+            return self.op("Mul", self.op("Mul", value, self.number(2.0 * by)), self.number(0.5))
+        return value if by == 1.0 else self.op("Mul", value, self.number(by))
 
     def double(self, value: str) -> str:
         """As doubles."""

@@ -145,7 +145,7 @@ def weighted_sums(graph: Graph, x: str, sums: Sequence[Sequence[tuple[int, float
     total = graph.like(x, np.zeros(len(sums)))
     for k in range(most):
         own = [terms[k] if k < len(terms) else (-1, 0.0, NO_CODE) for terms in sums]
-        weights = graph.constant(np.array([weight for _, weight, _ in own]))
+        weights = np.array([weight for _, weight, _ in own])
         column = graph.take(padded, [feature for feature, _, _ in own])
         codes = np.array([float(code) for _, _, code in own])
         if np.any(codes != NO_CODE):
@@ -157,7 +157,8 @@ def weighted_sums(graph: Graph, x: str, sums: Sequence[Sequence[tuple[int, float
                 graph.op("Equal", graph.constant(codes), graph.number(float(NO_CODE))),
             )
             column = graph.where(as_it_is, column, here)
-        total = graph.op("Add", total, graph.op("Mul", column, weights))
+        one = graph.scaled(column, weights[0]) if len(own) == 1 else ""
+        total = graph.op("Add", total, one or graph.op("Mul", column, graph.constant(weights)))
     return total
 
 
