@@ -329,7 +329,7 @@ def test_a_failure_while_writing_leaves_the_old_model(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_atomic.os, "fsync", fail)
     with pytest.raises(
-        SpaceError, match="model. cannot be written, as no space is left on the disk"
+        SpaceError, match=r"model. cannot be written, as no space is left on the disk"
     ):
         save(make_tree(), path)
     monkeypatch.undo()

@@ -138,23 +138,33 @@ def _unfinished(folder: Path) -> Iterator[None]:
     """A mark in the folder until all is written; what an earlier call left unfinished goes."""
     from treewright.io._atomic import only_writer
 
-    try:
-        with only_writer(folder / UNFINISHED) as was_there:
-            if was_there:
-                for part in folder.glob("part-*.parquet"):
-                    part.unlink()
-            if any(folder.glob("*.parquet")):
-                (folder / UNFINISHED).unlink()
-                raise ParameterError(
-                    f"output must be a folder without Parquet files, got {str(folder)!r}, which "
-                    "has some; name another."
-                )
-            yield
-    except BlockingIOError:
-        raise ParameterError(
-            f"output must be a folder that nobody else writes to, but another process writes "
-            f"predictions to {str(folder)!r}; name another."
-        ) from None
+    with contextlib.ExitStack() as stack:
+        try:
+            was_there = stack.enter_context(only_writer(folder / UNFINISHED))
+        except BlockingIOError:
+            raise ParameterError(
+                f"output must be a folder that nobody else writes to, but another process writes "
+                f"predictions to {str(folder)!r}; name another."
+            ) from None
+        except OSError as error:
+            raise _cannot_write(folder, error) from None
+        if was_there:
+            for part in folder.glob("part-*.parquet"):
+                part.unlink()
+        if any(folder.glob("*.parquet")):
+            (folder / UNFINISHED).unlink()
+            raise ParameterError(
+                f"output must be a folder without Parquet files, got {str(folder)!r}, which has "
+                "some; name another."
+            )
+        yield
+
+
+def _cannot_write(path: Path, error: OSError) -> DataError:
+    return DataError(
+        f"{str(path)!r} cannot be written ({(error.strerror or str(error)).lower()}); make room "
+        "there, or name another output."
+    )
 
 
 def predicted_columns(model: Any, frame: Any, proba: bool) -> dict[str, Any]:
@@ -193,8 +203,5 @@ def _write(model: Any, piece: Any, path: Path, rows: int, proba: bool) -> int:
     except SpaceError:
         raise
     except OSError as error:
-        raise DataError(
-            f"{str(path)!r} cannot be written ({(error.strerror or str(error)).lower()}); make "
-            "room there, or name another output."
-        ) from None
+        raise _cannot_write(path, error) from None
     return n_rows
