@@ -72,6 +72,7 @@ HANDED_ON = {
     ("ensembles", "scale"): "fits on sources of blocks",
     ("estimator", "scale"): "fits on sources of blocks, predictions of collections",
     ("ensembles", "io"): "snapshots of a fit, in the format of model files",
+    ("scale", "io"): "predictions, written whole or not at all as model files are",
 }
 """What reaches up all the same, from inside a function: methods that another room carries out."""
 

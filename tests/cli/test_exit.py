@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -182,3 +183,52 @@ def test_ctrl_c_in_a_report_ends_its_threads_without_an_abort(tmp_path):
     assert process.returncode == 130
     assert said.endswith(b"treewright: Interrupted.\n")
     assert not list(tmp_path.glob("*.html*"))
+
+
+def test_a_word_that_is_no_choice_is_said_in_our_words(command, fitted):
+    outcome = command("show", fitted(), "--as", "pdf")
+    assert outcome.code == 2
+    assert "'--as': 'pdf' is not one of" in outcome.err
+
+
+def test_a_file_to_write_is_named_by_an_option_and_the_sentence_says_so(command, fitted):
+    outcome = command("export", fitted(), "m.c")
+    assert outcome.code == 2
+    assert "(m.c); name a file to write with --output. Try" in outcome.err
+
+
+def test_the_current_folder_is_named(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    outcome = command("fit", ".", "--target", "y")
+    assert outcome.code == 3
+    assert outcome.err.startswith("treewright: .: a folder must hold Parquet files")
+
+
+def test_a_full_disk_exits_3_in_every_command(command, fitted, data, tmp_path, monkeypatch):
+    def fail(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    model = fitted()
+    monkeypatch.setattr(os, "fsync", fail)
+    commands = [
+        ("fit", data, "--target", "sold", "--output", tmp_path / "a.tw"),
+        ("predict", model, data, "--output", tmp_path / "a.csv"),
+        ("predict", model, data, "--output", tmp_path / "a", "--memory", "1GB"),
+        ("export", model, "--output", tmp_path / "a.c"),
+        ("show", model, "--output", tmp_path / "a.html"),
+    ]
+    for words in commands:
+        outcome = command(*words)
+        assert outcome.code == 3, words
+        assert "no space is left on the disk" in outcome.err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_behind_standard_output_is_no_bug(fitted):
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "treewright", "show", str(fitted())]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 3
+    assert done.stderr == (
+        "treewright: The output cannot be written, as no space is left on the disk.\n"
+    )

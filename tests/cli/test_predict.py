@@ -140,3 +140,25 @@ def test_a_text_column_stays_text_where_only_numbers_and_gap_words_are_left(comm
     assert outcome.code == 0, outcome.err
     new.write_text("k\n2 %\nn/a\n2 %\n")
     assert command("predict", model, new).out.split() == ["prediction", "b", "b", "b"]
+
+
+def test_labels_are_no_formulas_of_a_spreadsheet(command, tmp_path):
+    labels = ["=1+1", "@here", "-cmd|x", "+", "-1.5", "yes"]
+    data = tmp_path / "d.csv"
+    data.write_text("x,y\n" + "".join(f"{k},{label}\n" for k, label in enumerate(labels)) * 2)
+    model = tmp_path / "m.tw"
+    words = ["--set", "min_samples_split=2", "--set", "min_samples_leaf=1", "--output", model]
+    command("fit", data, "--target", "y", "--task", "classification", *words)
+    said = list(csv.DictReader(command("predict", model, data, "--keep", "y").out.splitlines()))
+    guarded = ["'=1+1", "'@here", "'-cmd|x", "+", "-1.5", "yes"]
+    assert [row["y"] for row in said] == guarded * 2
+    assert {row["prediction"] for row in said} <= set(guarded)
+    assert "'=1+1" in {row["prediction"] for row in said}
+
+
+def test_memory_needs_a_folder_to_write_to(command, fitted, data, tmp_path):
+    assert "--output" in command("predict", fitted(), data, "--memory", "1GB").err
+    outcome = command("predict", fitted(), data, "--memory", "1GB", "--output", tmp_path / "o.csv")
+    assert outcome.code == 2
+    assert "must be a folder" in outcome.err
+    assert not (tmp_path / "o.csv").exists()

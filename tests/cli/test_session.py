@@ -124,6 +124,8 @@ def test_whole_numbers_are_kept_without_a_point(command, tmp_path):
 def test_learners_are_listed_with_their_parameters_and_defaults(command):
     assert "c45 " in command("learners").out
     out = command("learners", "c45").out
+    assert ":mod:" not in out
+    assert "`" not in out
     assert "confidence" in out
     assert "0.25" in out
     assert json.loads(command("learners", "id3", "--json").out)[0]["parameter"] == "discretize"

@@ -102,3 +102,19 @@ def test_show_prints_what_was_pruned_and_why(command, tmp_path):
 
 def test_show_says_when_nothing_was_pruned(command, fitted):
     assert command("show", fitted(), "--pruning").out == "Nothing was pruned.\n"
+
+
+def test_the_ending_of_the_file_says_the_form(command, fitted, tmp_path):
+    model = fitted()
+    for ending, start in {
+        ".html": b"<!DOCTYPE",
+        ".svg": b"<svg",
+        ".txt": b"Classification",
+    }.items():
+        outcome = command("show", model, "--output", tmp_path / f"tree{ending}")
+        assert outcome.code == 0
+        assert (tmp_path / f"tree{ending}").read_bytes().startswith(start)
+    outcome = command("show", model, "--output", tmp_path / "tree.pdf")
+    assert outcome.code == 2
+    assert "--output must end in one of .txt" in outcome.err
+    assert command("show", model, "--as", "text", "--output", tmp_path / "tree.pdf").code == 0

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
+import treewright
+from treewright.errors import SpaceError
 from treewright.io import _atomic
-from treewright.io._atomic import write_atomically
+from treewright.io._atomic import only_writer, replacing, write_atomically
 
 
 def fail_after(*pieces, error):
@@ -98,3 +103,85 @@ def test_a_relative_name_is_written_to_the_current_directory(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     write_atomically("model", [b"new"])
     assert (tmp_path / "model").read_bytes() == b"new"
+
+
+# Temporary files of processes that were killed
+
+KILLED = """
+import os, sys
+from treewright.io._atomic import {maker}
+with {maker}({path!r}) as file:
+    {work}
+    os.kill(os.getpid(), 9)
+"""
+
+
+def kill(maker, path, work="pass"):
+    code = KILLED.format(maker=maker, path=str(path), work=work)
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -9
+
+
+def test_what_a_killed_process_left_goes_with_the_next_writing(tmp_path):
+    path = tmp_path / "model"
+    kill("replacing", path, "file.write(b'half'); file.flush()")
+    assert len(os.listdir(tmp_path)) == 1
+    write_atomically(str(tmp_path / "other"), [b"new"])
+    assert os.listdir(tmp_path) == ["other"]
+
+
+def test_what_a_living_process_writes_is_left_to_it(tmp_path):
+    with replacing(tmp_path / "one") as file:
+        file.write(b"on")
+        write_atomically(str(tmp_path / "two"), [b"two"])
+        file.write(b"e")
+    assert sorted(os.listdir(tmp_path)) == ["one", "two"]
+    assert (tmp_path / "one").read_bytes() == b"one"
+
+
+def test_a_file_that_was_cleared_before_it_was_locked_is_made_again(tmp_path, monkeypatch):
+    real, taken = _atomic._lock, []
+
+    def lock(descriptor, unknown=True):
+        if not taken:
+            taken.extend(tmp_path.iterdir())
+            taken[0].unlink()
+        return real(descriptor, unknown)
+
+    monkeypatch.setattr(_atomic, "_lock", lock)
+    write_atomically(str(tmp_path / "model"), [b"new"])
+    assert (tmp_path / "model").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_writing_looks_for_no_files_but_its_own_and_follows_no_link(tmp_path):
+    (tmp_path / "precious").write_bytes(b"kept")
+    (tmp_path / ".treewright-1.tmp").symlink_to(tmp_path / "precious")
+    os.mkfifo(tmp_path / ".treewright-2.tmp")
+    (tmp_path / ".treewright-notes").write_bytes(b"kept")
+    write_atomically(str(tmp_path / "model"), [b"new"])
+    assert len(os.listdir(tmp_path)) == 5
+    assert (tmp_path / "precious").read_bytes() == b"kept"
+
+
+def test_a_mark_of_unfinished_work_outlives_a_killed_process_and_has_one_owner(tmp_path):
+    mark = tmp_path / "mark"
+    kill("only_writer", mark)
+    with only_writer(mark) as was_there:
+        assert was_there
+        with pytest.raises(BlockingIOError), only_writer(mark):
+            pass
+    assert not mark.exists()
+    with only_writer(mark) as was_there:
+        assert not was_there
+
+
+def test_a_full_disk_is_one_error_whatever_is_written(tmp_path, monkeypatch):
+    def fail(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    model = treewright.CARTClassifier().fit([[1.0], [2.0]], ["a", "b"])
+    monkeypatch.setattr(_atomic.os, "fsync", fail)
+    for write in (treewright.save, treewright.export):
+        with pytest.raises(SpaceError, match="no space is left on the disk"):
+            write(model, tmp_path / "model.json")
+    assert os.listdir(tmp_path) == []

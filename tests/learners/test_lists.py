@@ -263,6 +263,7 @@ def test_streams_in_files_hold_what_was_written(tmp_path):
         stream.write(10, np.arange(4990, dtype=np.float32))
         stream.write(0, np.zeros(10, np.float32))
         assert stream.read(8, 13).tolist() == [0, 0, 0, 1, 2]
+        assert list(tmp_path.iterdir()) == []  # so that kill -9 leaves nothing behind
 
 
 PEAK = """

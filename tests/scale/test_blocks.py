@@ -17,6 +17,7 @@ from numpy.testing import assert_array_equal
 from tests.scale.conftest import mixed, write_parts
 from treewright import GradientBoostingClassifier, GradientBoostingRegressor
 from treewright.errors import DataError, ParameterError
+from treewright.io._atomic import only_writer
 from treewright.kernels.boosting import bin_maps, distinct_values, drawn_rows
 from treewright.scale import predict_files
 from treewright.scale._memory import read_size
@@ -159,6 +160,53 @@ def test_predictions_stream_to_parquet(tmp_path):
     assert_array_equal(read.column("probability(yes)").to_numpy(), model.predict_proba(X)[:, 1])
     with pytest.raises(ParameterError, match="without Parquet files"):
         predict_files(model, tmp_path / "data", tmp_path / "out")
+    assert len(list((tmp_path / "out").iterdir())) == 2
+
+
+def test_predictions_that_were_not_finished_are_written_again(tmp_path, monkeypatch):
+    table = mixed(2500).select([*FEATURES, "two"])
+    write_parts(table, tmp_path / "data", [1000])
+    model = GradientBoostingClassifier(n_estimators=3).fit(tmp_path / "data", target="two")
+    out = tmp_path / "out"
+    real = pq.ParquetWriter.write_table
+
+    def stop(writer, rows):
+        if list(out.glob("*.parquet")):
+            raise KeyboardInterrupt  # as with kill -9, what is there stays
+        real(writer, rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pq.ParquetWriter, "write_table", stop)
+        with pytest.raises(KeyboardInterrupt):
+            predict_files(model, tmp_path / "data", out)
+    assert len(list(out.glob("*.parquet"))) == 1
+    few = min((tmp_path / "data").glob("*.parquet"))  # fewer pieces than before
+    assert predict_files(model, few, out).n_rows == pq.read_table(out).num_rows
+    assert [file.name for file in out.iterdir()] == ["part-00000.parquet"]
+
+
+def test_predictions_follow_no_link_that_waits_for_them(tmp_path):
+    table = mixed(500).select([*FEATURES, "two"])
+    model = GradientBoostingClassifier(n_estimators=3).fit(table, target="two")
+    out, precious = tmp_path / "out", tmp_path / "precious"
+    out.mkdir()
+    precious.write_text("kept")
+    (out / ".part-00000.parquet.tmp").symlink_to(precious)
+    predict_files(model, table, out)
+    assert precious.read_text() == "kept"
+    assert not (out / "part-00000.parquet").is_symlink()
+
+
+def test_predictions_have_a_folder_of_their_own(tmp_path):
+    table = mixed(500).select([*FEATURES, "two"])
+    model = GradientBoostingClassifier(n_estimators=3).fit(table, target="two")
+    with pytest.raises(ParameterError, match=r"must be a folder, .* the name of a file, .*o.csv"):
+        predict_files(model, table, tmp_path / "o.csv")
+    (tmp_path / "out").mkdir()
+    other = only_writer(tmp_path / "out" / ".treewright-unfinished")
+    with other, pytest.raises(ParameterError, match="another process writes predictions"):
+        predict_files(model, table, tmp_path / "out")
+    assert not list(tmp_path.glob("**/*.parquet"))
 
 
 # -- summaries ----------------------------------------------------------------------------------

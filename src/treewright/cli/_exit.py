@@ -3,7 +3,7 @@
 0    done
 1    a bug of ours
 2    usage: a word on the command line breaks its rule
-3    data: a file, column or row cannot be used
+3    data: a file, column or row cannot be used; or a disk is full, wherever the file was to go
 4    a model file is missing, damaged, foreign or too new
 130  interrupted with Ctrl-C
 141  whoever read our output closed it (``treewright show … | head``)
@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -65,8 +66,19 @@ def run(app: typer.Typer, words: list[str]) -> int:
         except Exception as error:
             if SESSION.debug:
                 traceback.print_exc()
-            return _explain(error, SESSION.debug)
+            return _explain(_known(error), SESSION.debug)
     return 0
+
+
+def _known(error: Exception) -> Exception:
+    """The error; of a full disk that standard output goes to, one of ours."""
+    from treewright.io._atomic import FULL
+
+    if isinstance(error, OSError) and error.errno in FULL:
+        with contextlib.suppress(OSError):  # the interpreter flushes once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return SpaceError("The output cannot be written, as no space is left on the disk.")
+    return error
 
 
 def _explain(error: Exception, show_traceback: bool) -> int:
@@ -95,8 +107,15 @@ def _sentence(error: Exception) -> str:
         return str(error)
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "treewright"
-    said = str(format_message()).rstrip(".")
+    said = str(format_message()).rstrip(".").replace("Value error, ", "")  # a word of pydantic's
+    if "unexpected extra argument" in said and _writes_file(context):
+        said += "; name a file to write with --output"
     return f"{said}{'' if said.endswith('?') else '.'} Try '{where} --help'."
+
+
+def _writes_file(context: typer.Context | None) -> bool:
+    parameters = context.command.params if context is not None else []
+    return any(parameter.name == "output" for parameter in parameters)
 
 
 def _say(sentence: str, code: int) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from treewright.cli._options import parse_list
 from treewright.cli._session import SESSION
-from treewright.errors import ModelFileError, ParameterError
+from treewright.errors import ModelFileError, ParameterError, SpaceError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,6 +189,8 @@ def write_bytes(data: bytes, path: Path | None) -> None:
 
     try:
         write_atomically(str(path), [data])
+    except SpaceError:
+        raise
     except OSError as error:
         raise _cannot_write(path, error) from error
 

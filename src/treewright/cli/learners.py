@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json as json_text
+import re
 from typing import Annotated, Any
 
 import typer
@@ -54,7 +55,7 @@ def _learners() -> list[dict[str, str]]:
 
 
 def _first_line(cls: type) -> str:
-    return (inspect.getdoc(cls) or "").partition("\n")[0].rstrip(".")
+    return _plain((inspect.getdoc(cls) or "").partition("\n")[0].rstrip("."))
 
 
 def _parameters(name: str) -> list[dict[str, Any]]:
@@ -87,7 +88,12 @@ def _meanings(document: str) -> dict[str, str]:
 
 def _sentence(text: str) -> str:
     end = text.find(". ")
-    return (text if end < 0 else text[:end]).rstrip(".").replace("``", "")
+    return _plain((text if end < 0 else text[:end]).rstrip("."))
+
+
+def _plain(text: str) -> str:
+    """Without the marks of reStructuredText: roles such as those of modules, and quotes of code."""
+    return re.sub(r":\w+:`~?([^`]*)`", r"\1", text).replace("``", "")
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -12,6 +12,7 @@ import typer
 
 from treewright.cli._arguments import DataFile, Force, Gaps, ModelFile, Separator
 from treewright.cli._session import SESSION
+from treewright.data.textfile import no_formula
 from treewright.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def run(
 ) -> None:
     """Predict new rows; one line each, in the order of the file.
 
+    Text that a spreadsheet would take for a formula gets an apostrophe in front.
+
     Examples: treewright predict titanic.tw new.csv --keep PassengerId --output said.csv;
     cat new.csv | treewright predict titanic.tw - --proba
     """
@@ -60,6 +63,8 @@ def run(
         write_text,
     )
 
+    if memory is not None and output is None:
+        raise ParameterError("--memory writes a folder of files, so name it with --output.")
     if output is not None and (data.is_dir() or is_blocks(data, memory)):
         print(predict_blocks(load_estimator(model), data, output, proba, memory))
         return
@@ -103,17 +108,19 @@ def _as_written(column: pa.ChunkedArray) -> list[Any]:
 def _without_extra(table: pa.Table, kept: dict[str, Any], schema: Any) -> pa.Table:
     """Columns that are only kept are no surprise to the model."""
     known = set(schema.names)
-    return table.drop_columns([name for name in kept if name not in known])
+    extra = [name for name in kept if name not in known]
+    return table.drop_columns([name for name in extra if name in table.column_names])
 
 
 def _as_csv(estimator: Any, table: pa.Table, proba: bool, kept: dict[str, list[Any]]) -> str:
     header = [*kept, "prediction"]
     columns = [*kept.values(), estimator.predict(table).tolist()]
+    columns = [list(map(no_formula, column)) for column in columns]
     if proba:
         header += [f"probability({label})" for label in estimator.classes_.tolist()]
         columns += estimator.predict_proba(table).T.tolist()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
+    writer.writerow(map(no_formula, header))
     writer.writerows(zip(*columns, strict=True))
     return text.getvalue()

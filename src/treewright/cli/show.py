@@ -24,11 +24,21 @@ class Form(StrEnum):
     html = "html"
 
 
+ENDINGS = {"": Form.text, ".txt": Form.text, ".md": Form.text, ".htm": Form.html} | {
+    f".{form.value}": form for form in (Form.svg, Form.png, Form.html)
+}
+
+
 def run(
     model: ModelFile,
     form: Annotated[
-        Form, typer.Option("--as", metavar="FORM", help="text, rules, svg, png or html.")
-    ] = Form.text,
+        Form | None,
+        typer.Option(
+            "--as",
+            metavar="FORM",
+            help="text, rules, svg, png or html; by default what the ending of --output says.",
+        ),
+    ] = None,
     member: Annotated[
         int | None,
         typer.Option(metavar="NUMBER", min=1, help="Which tree of an ensemble, from 1."),
@@ -52,6 +62,7 @@ def run(
     """
     from treewright.cli._files import check_output, write_bytes
 
+    form = form or _form_of(output)
     own = {Form.svg: "<svg", Form.png: "\x89PNG", Form.html: "<!DOCTYPE html>"}.get(form, "")
     check_output(output, [model], force=force, own=own)
     if form is Form.html:
@@ -61,6 +72,17 @@ def run(
     write_bytes(f"{shown.rstrip()}\n".encode() if isinstance(shown, str) else shown, output)
     if output is not None:
         print(f"Tree as {form.value}: {output}")
+
+
+def _form_of(output: Path | None) -> Form:
+    """What the ending of the file says."""
+    ending = "" if output is None else output.suffix.lower()
+    if ending not in ENDINGS:
+        raise ParameterError(
+            f"--output must end in one of {', '.join(filter(None, ENDINGS))}, which says the form, "
+            f"got {str(output)!r}; rename it, or name the form with --as."
+        )
+    return ENDINGS[ending]
 
 
 def _text_or_picture(

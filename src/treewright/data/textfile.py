@@ -15,17 +15,20 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from treewright.errors import DataError, ParameterError
 
-__all__ = ["file_error", "line_at", "read_bytes", "read_utf8"]
+__all__ = ["file_error", "line_at", "no_formula", "read_bytes", "read_utf8"]
 
 _CHUNK = 1 << 20
+_FORMULA = re.compile(r"[=@|'\t\r]|[+-](?!$|[\d.,]+$)")
 
 
 def file_error(path: Path, problem: str, way_out: str, line: int | None = None) -> DataError:
     """``data.csv, line 3: problem; way out.``"""
-    place = f"{path.name}, line {line}" if line is not None else path.name
+    name = path.name or str(path)  # the current folder has no name
+    place = name if line is None else f"{name}, line {line}"
     return DataError(f"{place}: {problem}; {way_out}.")
 
 
@@ -91,6 +94,19 @@ def read_utf8(path: Path, encoding: str = "utf-8") -> bytes:
     if not data.strip():
         raise file_error(path, "the file must hold a table, but is empty", "write data to it first")
     return data
+
+
+def no_formula(cell: Any) -> Any:
+    """A cell of a table that is written: text that a spreadsheet takes for a formula is marked.
+
+    The mark is an apostrophe, as people type it; signs alone and numbers stay as they are.
+
+    Examples
+    --------
+    >>> [no_formula(cell) for cell in ("=1+1", "@here", "+", "-1.5", -1.5, "yes")]
+    ["'=1+1", "'@here", '+', '-1.5', -1.5, 'yes']
+    """
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 
 
 def line_at(data: bytes, position: int) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
+from treewright.data.textfile import no_formula
 from treewright.errors import ParameterError
 from treewright.exporting._formulas import Formulas
 from treewright.exporting._names import excel_text
@@ -62,7 +63,8 @@ def write_excel(program: Program, *, row: int = 2) -> str:
         )
     out = io.StringIO()
     writer = csv.writer(out, dialect="excel-tab", lineterminator="\n")
-    writer.writerow([_header(name) for name in [*names, *(name for name, _ in words.cells)]])
+    heads = [*names, *(name for name, _ in words.cells)]
+    writer.writerow([no_formula(" ".join(name.split())) for name in heads])
     writer.writerow([*[""] * len(names), *(f"={formula}" for _, formula in words.cells)])
     return out.getvalue()
 
@@ -72,12 +74,6 @@ def _free(name: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
-
-
-def _header(name: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    name = " ".join(name.split())
-    return f"'{name}" if name[:1] in ("=", "+", "-", "@", "'", "|") else name
 
 
 def rounded_cut(at: float, sign: str) -> str:

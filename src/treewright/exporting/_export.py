@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from treewright.errors import ParameterError, suggest
+from treewright.errors import ParameterError, SpaceError, suggest
 from treewright.exporting._build import program_of
 
 __all__ = ["FORMATS", "export"]
@@ -98,6 +98,8 @@ def export(
 
     try:
         write_atomically(str(path), [content if isinstance(content, bytes) else content.encode()])
+    except SpaceError:
+        raise
     except OSError as error:
         reason = error.strerror or error
         raise ParameterError(f"export cannot write {str(path)!r}: {reason}.") from None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import treewright
-from treewright.errors import ModelFileError, ParameterError
+from treewright.errors import ModelFileError, ParameterError, SpaceError
 from treewright.io._atomic import write_atomically
 from treewright.io._container import PREAMBLE, check_preamble, pack, unpack
 from treewright.io._structures import STRUCTURES, is_fitted, is_ours
@@ -78,6 +78,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     try:
         write_atomically(name, _pieces(model, name))
+    except SpaceError:
+        raise
     except OSError as error:
         raise ModelFileError(
             f"Cannot write {name!r}: {_reason(error)}; choose another path."

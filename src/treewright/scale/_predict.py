@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from treewright.data.sources import open_source
-from treewright.errors import DataError, ParameterError
+from treewright.errors import DataError, ParameterError, SpaceError
 from treewright.scale._memory import MOST_ROWS, make_budget
 
 __all__ = ["Predicted", "predict_files", "predicted_columns"]
+
+UNFINISHED = ".treewright-unfinished"
+"""The name of the mark in a folder of predictions that are not all written."""
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".json")
+"""Endings of files, which no folder gets by mistake."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,8 @@ def predict_files(
     source : path or data frame
         What ``fit`` takes with ``target``; a target among its columns is left out.
     output : path
-        A folder, made if it is not there; it must hold no Parquet files.
+        A folder, made if it is not there; it must hold no Parquet files, but for those of a
+        call like this that did not come to its end, which are written again.
     proba : bool, default=False
         Add a column for the probability of each class.
     memory_limit : int or str, default=None
@@ -101,26 +109,62 @@ def predict_files(
     folder = _output_folder(output)
     files: list[str] = []
     n_rows = 0
-    for number, piece in enumerate(found.pieces):
-        path = folder / f"part-{number:05d}.parquet"
-        n_rows += _write(model, piece, path, rows, proba)
-        files.append(str(path))
+    with _unfinished(folder):
+        for number, piece in enumerate(found.pieces):
+            path = folder / f"part-{number:05d}.parquet"
+            n_rows += _write(model, piece, path, rows, proba)
+            files.append(str(path))
     return Predicted(n_rows, tuple(files))
 
 
 def _output_folder(output: Any) -> Path:
     folder = Path(output)
+    if not folder.exists() and "".join(folder.suffixes[-1:]).lower() in ENDINGS:
+        raise ParameterError(
+            f"output must be a folder, for predictions in blocks are several Parquet files, got "
+            f"the name of a file, {str(folder)!r}; leave out the ending, or (on the command line) "
+            "--memory to write one CSV file."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise DataError(f"{str(folder)!r} cannot be made ({reason}); choose another.") from None
-    if any(folder.glob("*.parquet")):
-        raise ParameterError(
-            f"output must be a folder without Parquet files, got {str(folder)!r}, which has some; "
-            "name another."
-        )
     return folder
+
+
+@contextlib.contextmanager
+def _unfinished(folder: Path) -> Iterator[None]:
+    """A mark in the folder until all is written; what an earlier call left unfinished goes."""
+    from treewright.io._atomic import only_writer
+
+    with contextlib.ExitStack() as stack:
+        try:
+            was_there = stack.enter_context(only_writer(folder / UNFINISHED))
+        except BlockingIOError:
+            raise ParameterError(
+                f"output must be a folder that nobody else writes to, but another process writes "
+                f"predictions to {str(folder)!r}; name another."
+            ) from None
+        except OSError as error:
+            raise _cannot_write(folder, error) from None
+        if was_there:
+            for part in folder.glob("part-*.parquet"):
+                part.unlink()
+        if any(folder.glob("*.parquet")):
+            (folder / UNFINISHED).unlink()
+            raise ParameterError(
+                f"output must be a folder without Parquet files, got {str(folder)!r}, which has "
+                "some; name another."
+            )
+        yield
+
+
+def _cannot_write(path: Path, error: OSError) -> DataError:
+    return DataError(
+        f"{str(path)!r} cannot be written ({(error.strerror or str(error)).lower()}); make room "
+        "there, or name another output."
+    )
 
 
 def predicted_columns(model: Any, frame: Any, proba: bool) -> dict[str, Any]:
@@ -144,22 +188,20 @@ def _write(model: Any, piece: Any, path: Path, rows: int, proba: bool) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    temporary = path.with_name(f".{path.name}.tmp")
-    writer, n_rows = None, 0
+    from treewright.io._atomic import replacing
+
+    tables = (pa.table(predicted_columns(model, frame, proba)) for frame in piece.read(None, rows))
+    first = next(tables, None)
+    if first is None:
+        return 0
+    n_rows = 0
     try:
-        for frame in piece.read(None, rows):
-            table = pa.table(predicted_columns(model, frame, proba))
-            writer = writer or pq.ParquetWriter(temporary, table.schema)
-            writer.write_table(table)
-            n_rows += table.num_rows
-        if writer is not None:
-            writer.close()
-            os.replace(temporary, path)
+        with replacing(path) as file, pq.ParquetWriter(file, first.schema) as writer:
+            for table in chain([first], tables):
+                writer.write_table(table)
+                n_rows += table.num_rows
+    except SpaceError:
+        raise
     except OSError as error:
-        raise DataError(
-            f"{str(path)!r} cannot be written ({(error.strerror or str(error)).lower()}); make "
-            "room there, or name another output."
-        ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise _cannot_write(path, error) from None
     return n_rows

@@ -1,7 +1,8 @@
 """Where lists are kept: in memory as far as the limit allows, otherwise in temporary files.
 
-A :class:`Stream` is an array of fixed length that is read and written in parts. Files lie in one
-folder that goes with the workspace, on success, error and Ctrl-C. A full disk is one sentence.
+A :class:`Stream` is an array of fixed length that is read and written in parts. A file is unlinked
+as soon as it is open, so that nothing is left behind, however the process ends. A full disk is one
+sentence.
 """
 
 from __future__ import annotations
@@ -10,11 +11,9 @@ import errno
 import mmap
 import os
 import re
-import shutil
 import tempfile
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import IO, Any, Self, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -60,7 +59,7 @@ def parse_memory(limit: int | str | None) -> int | None:
 
 
 class Workspace:
-    """Memory and temporary files of one fit; a context manager that removes the files.
+    """Memory and temporary files of one fit; a context manager that closes the files.
 
     Parameters
     ----------
@@ -77,9 +76,7 @@ class Workspace:
     ) -> None:
         self.limit, self.n_threads = limit, n_threads
         self._temp_dir = temp_dir
-        self._folder: Path | None = None
         self._used = 0
-        self._n_files = 0
         self._open: set[_InFile] = set()
         self.bytes_written = 0
 
@@ -94,8 +91,6 @@ class Workspace:
     ) -> None:
         for stream in list(self._open):
             stream.close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
 
     @property
     def chunk(self) -> int:
@@ -134,21 +129,18 @@ class Workspace:
         """A file that its stream closed."""
         self._open.discard(stream)
 
-    def _new_file(self) -> Path:
-        if self._folder is None:
-            try:
-                self._folder = Path(tempfile.mkdtemp(prefix="treewright-", dir=self._temp_dir))
-            except OSError as error:
-                raise SpaceError(
-                    f"temp_dir must be a folder that files can be made in, got {self._temp_dir!r} "
-                    f"({error.strerror}); name another one."
-                ) from error
-        self._n_files += 1
-        return self._folder / f"list{self._n_files}"
+    def _new_file(self) -> IO[bytes]:
+        try:
+            return tempfile.TemporaryFile(buffering=0, prefix="treewright-", dir=self._temp_dir)
+        except OSError as error:
+            raise SpaceError(
+                f"temp_dir must be a folder that files can be made in, got {self._temp_dir!r} "
+                f"({error.strerror}); name another one."
+            ) from error
 
     def no_space(self) -> SpaceError:
         """The error of a full disk."""
-        where = self._folder.parent if self._folder is not None else self._temp_dir
+        where = self._temp_dir or tempfile.gettempdir()
         return SpaceError(
             f"No space is left in {str(where)!r} for the attribute lists, of which "
             f"{self.bytes_written / 1e6:.1f} MB were written; free some, or name another folder "
@@ -212,10 +204,9 @@ class _InMemory(Stream):
 
 
 class _InFile(Stream):
-    def __init__(self, space: Workspace, dtype: np.dtype[Any], n: int, path: Path) -> None:
+    def __init__(self, space: Workspace, dtype: np.dtype[Any], n: int, file: IO[bytes]) -> None:
         self._space, self.dtype, self.n = space, dtype, n
-        self._path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        self._opened, self._file = file, file.fileno()
 
     def read(self, begin: int, end: int) -> NDArray[Any]:
         end = min(end, self.n)
@@ -225,7 +216,7 @@ class _InFile(Stream):
         while len(left):
             got = os.preadv(self._file, [left], at)
             if got == 0:
-                raise SpaceError(f"A temporary file of lists ended early: {self._path}.")
+                raise SpaceError("A temporary file of lists ended early; fit again.")
             left, at = left[got:], at + got
         return values
 
@@ -244,5 +235,4 @@ class _InFile(Stream):
 
     def close(self) -> None:
         self._space.forget(self)
-        os.close(self._file)
-        self._path.unlink(missing_ok=True)
+        self._opened.close()
