@@ -56,7 +56,7 @@ class Associator {
     const i64 width = nodes.empty() ? 0 : static_cast<i64>(tested.size() / nodes.size());
     std::vector<Association> found;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       found = associate(columns_, response_, nodes, tested, width, with_covariance, n_threads_,
                         SignalPoll());
     }
@@ -89,7 +89,7 @@ class Associator {
     const std::vector<double> least(least_weight.data(), least_weight.data() + least_weight.size());
     std::vector<BinarySplit> found;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       found = best_binary_splits(columns_, response_, nodes, split, form_of(form), least,
                                  max_exhaustive, n_threads_, SignalPoll());
     }
@@ -109,7 +109,7 @@ class Associator {
     const RowSet set = row_set(rows, weights);
     std::vector<i64> counts;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       counts = count_extreme(columns_, response_, set, features, form_of(form), n_resamples, key,
                              stream, n_threads_, SignalPoll());
     }

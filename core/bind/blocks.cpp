@@ -159,7 +159,7 @@ class PyShare {
   }
 
   double most_loss() {
-    nb::gil_scoped_release release;
+    GilRelease release;
     return share_.most_loss();
   }
   void set_most_loss(double most) { share_.set_loss_unit(LossUnit::above(most)); }
@@ -168,7 +168,7 @@ class PyShare {
   nb::tuple loss() {
     LossSum sum;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       sum = share_.loss();
     }
     auto high = [](__int128 v) { return static_cast<i64>(v >> 64); };
@@ -179,7 +179,7 @@ class PyShare {
 
   void begin_round() {
     require_growth();
-    nb::gil_scoped_release release;
+    GilRelease release;
     share_.begin_round();
   }
 
@@ -193,7 +193,7 @@ class PyShare {
     }
     Begun begun;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       SignalPoll poll;
       begun = share_.begin_tree(column, {gradient, hessian, is_coarse}, key, number,
                                 std::span(features.data(), features.size()), keeps_first, poll);
@@ -214,7 +214,7 @@ class PyShare {
     }
     Divided divided;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       SignalPoll poll;
       divided = share_.expand(read, poll);
     }
@@ -232,7 +232,7 @@ class PyShare {
     if (number.size() != read.nodes.size()) refuse("A tree's nodes must have a number each.");
     LeafSums sums;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       sums = share_.finish_tree(read, std::span(number.data(), number.size()));
     }
     nb::dict out;
@@ -244,7 +244,7 @@ class PyShare {
   void follow(const nb::dict& tree, i32 column) {
     check_column(column);
     const BinTree read = read_tree(tree, n_features());
-    nb::gil_scoped_release release;
+    GilRelease release;
     share_.follow(read, column);
   }
 
@@ -364,7 +364,7 @@ class PyPlanner {
     std::vector<Expansion> found;
     n_counted_nodes_ = 0;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       found = with_planner([&](auto& planner) { return planner.wanted(std::max<i64>(most, 1)); });
     }
     for (const Expansion& e : found) n_counted_nodes_ += e.counted >= 0;
@@ -380,7 +380,7 @@ class PyPlanner {
       using Sum = typename std::decay_t<decltype(planner)>::SumType;
       check_words<Sum>(histograms, n_counted_nodes_);
       const Sum* sums = aligned<Sum>(histograms);
-      nb::gil_scoped_release release;
+      GilRelease release;
       planner.take(sums, n_left.data(), n_right.data());
       return 0;
     });

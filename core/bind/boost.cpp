@@ -61,7 +61,7 @@ nb::list edges_of_columns(const nb::list& arrays, i64 n_rows, std::optional<Vect
   const std::vector<Column> columns = read_columns(arrays);
   std::vector<std::vector<double>> edges(columns.size());
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     const i64 n = std::min(n_rows, most);
     parallel_for(static_cast<i64>(columns.size()), n_threads, [&](i64 f, int) {
       const Column& column = columns[f];
@@ -92,7 +92,7 @@ nb::object distinct_values(const nb::object& array, i64 n_rows, i32 most) {
   if (most > kMostBins) refuse("Distinct values are counted up to 255.");
   std::vector<double> values;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     Distinct distinct(most);
     for (i64 i = 0; i < n_rows && !distinct.are_many(); ++i) distinct.see(ordered_value(column, i));
     if (distinct.are_many())
@@ -159,7 +159,7 @@ void make_bins(BinsHandle* self, const nb::list& columns, const nb::list& maps, 
   if (given.size() != read.size()) refuse("Bins need a map for each column.");
   std::shared_ptr<const Bins> bins;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     bins = std::make_shared<const Bins>(std::move(read), given, n_rows, n_threads);
   }
   new (self) BinsHandle{std::move(bins)};
@@ -186,7 +186,7 @@ nb::list edges_of_sparse(const Vector<i64>& start, const Vector<i32>& row,
   const double* weights = weight ? weight->data() : nullptr;
   std::vector<std::vector<double>> edges(columns.n_features());
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     const double total =
         weights ? std::accumulate(weights, weights + n_rows, 0.0) : static_cast<double>(n_rows);
     parallel_for(columns.n_features(), n_threads, [&](i64 f, int) {
@@ -218,7 +218,7 @@ nb::object bundle_columns(const Vector<i64>& start, const Vector<i32>& row,
   const std::vector<BinMap> maps = read_edges(edges, columns.n_features());
   std::vector<i32> out;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     for (const Stored& s : bundle(maps, columns)) {
       out.insert(out.end(), {s.column, s.common, s.first, s.n_bytes});
     }
@@ -240,7 +240,7 @@ BinsHandle sparse_bins(const Vector<i64>& start, const Vector<i32>& row,
     if (!fits) refuse("Places of columns must be those that bundle_columns gave.");
     places.push_back({s[0], s[1], s[2], s[3]});
   }
-  nb::gil_scoped_release release;
+  GilRelease release;
   return {std::make_shared<const Bins>(std::move(maps), columns, std::move(places))};
 }
 
@@ -312,14 +312,14 @@ class PyBooster {
       params.gradient = gradient->data();
       params.hessian = hessian->data();
     }
-    nb::gil_scoped_release release;
+    GilRelease release;
     SignalPoll poll;
     booster_.round(params, poll);
   }
 
   double loss(i64 which) {
     const Judged& rows = at(which);
-    nb::gil_scoped_release release;
+    GilRelease release;
     const Team team;
     return booster_.loss(rows);
   }

@@ -112,7 +112,7 @@ nb::dict error_based(nb::list columns, nb::dict tree, nb::dict splits, Flat<i32>
   }
   PrunedTree out;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     out = prune_by_errors(p, how, check_signals, grow_again);
   }
   const std::size_t n = out.source.size();
@@ -138,7 +138,7 @@ nb::object weakest_mask(Flat<i32> first, Flat<i32> count, Flat<double> errors,
   const std::vector<u8> is_empty(empty.data(), empty.data() + empty.shape(0));
   std::vector<u8> mask;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     mask = weakest_links(first_child, n_children, own, is_empty, cases, start);
   }
   return to_numpy(std::move(mask)).attr("view")("bool");
@@ -150,7 +150,7 @@ nb::object collapse_mask(Flat<i32> first, Flat<i32> count, Flat<double> errors, 
   const std::vector<double> own(errors.data(), errors.data() + errors.shape(0));
   std::vector<u8> mask;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     mask = collapsible(first_child, n_children, own, epsilon);
   }
   return to_numpy(std::move(mask)).attr("view")("bool");

@@ -35,6 +35,7 @@ class Watch {
     last_ = now;
     try {
       nb::gil_scoped_acquire gil;
+      refuse_at_end();
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (!progress_.is_none()) progress_(done_.load(std::memory_order_relaxed));
     } catch (...) {
@@ -100,7 +101,7 @@ class TreeExplainer {
     Results results(*this, input.n_rows, pairs);
     Watch watch(std::move(progress));
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       run_paths(input, results, n_threads, watch);
     }
     return results.tuple();
@@ -113,7 +114,7 @@ class TreeExplainer {
     Results results(*this, input.n_rows, pairs);
     Watch watch(std::move(progress));
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       run_hybrids(input, others, results, n_threads, watch);
     }
     return results.tuple();
@@ -154,7 +155,7 @@ class TreeExplainer {
     std::vector<Given> given;
     for (nb::handle item : trees) given.push_back(read_tree(nb::cast<nb::tuple>(item)));
     trees_.resize(given.size());
-    nb::gil_scoped_release release;
+    GilRelease release;
     parallel_for(static_cast<i64>(given.size()), n_threads, [&](i64 i, int) {
       const Given& of = given[i];
       trees_[i] = std::make_unique<ShapTree>(of.arrays, of.soft, of.values, of.width, of.column);

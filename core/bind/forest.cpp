@@ -136,7 +136,7 @@ nb::object draw(u64 seed, i64 tree, i64 n_rows, nb::dict plan) {
   read_sampling(plan, sampling, holder);
   std::vector<i32> counts(n_rows);
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     draw_sample(sampling, tree_seed(seed, tree), n_rows, counts.data());
   }
   return to_numpy(std::move(counts));
@@ -163,7 +163,7 @@ nb::tuple grow_trees(nb::list columns, nb::dict params, nb::dict plan_dict) {
   read_out_of_bag(plan_dict, plan.oob);
   GrownForest grown;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     grown = grow_forest(call.problem, call.options, plan);
   }
   nb::object error = nb::none();

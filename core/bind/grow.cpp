@@ -225,7 +225,7 @@ nb::dict grow_tree(nb::list columns, nb::dict params) {
   GrowCall call(columns, params);
   FlatTree tree;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     if (has_fractions(call.problem, call.quinlan)) {
       tree = grow_in_place(call.problem, call.options, call.quinlan);
     } else {
@@ -244,7 +244,7 @@ nb::list score_candidates(nb::list columns, nb::dict params, i32 primary) {
   std::vector<std::pair<Candidate, Split>> found;
   std::vector<Surrogate> surrogates;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     found = candidates(call.problem, call.options, primary, &surrogates);
   }
   nb::list out;

@@ -166,7 +166,7 @@ auto importance(const Vector<i32>& n_categories, nb::object trees, nb::handle ro
   auto out = allocate(double{}, problem.n_trees, problem.n_features);
   double* lost = out.data();
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     if (input.is_block && input.type == predict::Number::float32) {
       const RowBlock<float> block{static_cast<const float*>(input.data), input.row_step};
       oob_importance(problem, block, lost);

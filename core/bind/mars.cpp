@@ -81,7 +81,7 @@ nb::dict forward_of(Matrix<double> x, Matrix<double> y, nb::object weight, nb::o
   const mars::Options read = read_options(options);
   mars::Forward out;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     out = mars::forward(data, read, ask, SignalPoll());
   }
   return to_dict(std::move(out));

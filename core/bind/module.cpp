@@ -1,10 +1,12 @@
 // The compiled module.
 #include "base/module.hpp"
+#include "base/signals.hpp"
 
 NB_MODULE(_core, m) {
 #ifdef NDEBUG
   nanobind::set_leak_warnings(false);  // what a cache holds at exit is no news to a user
 #endif
+  m.def("end_calls", &treewright::end_calls);
   treewright::bind_error_based(m);
   treewright::bind_association(m);
   treewright::bind_blocks(m);

@@ -67,13 +67,14 @@ nb::dict best_tree(Matrix<u16> bins, Matrix<i32> tests, Matrix<i64> values, Vect
   const Settings settings{max_depth, n_threads, seconds};
   Found found;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     auto last = std::chrono::steady_clock::now();
     found = find_best(std::move(problem), settings, [&](double share) {
       const auto now = std::chrono::steady_clock::now();
       if (now - last < std::chrono::milliseconds(50)) return;
       last = now;
       nb::gil_scoped_acquire gil;
+      refuse_at_end();
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (!progress.is_none()) progress(share);
     });

@@ -29,7 +29,7 @@ nb::tuple bounds_of(nb::list columns, nb::dict tree, nb::dict splits, Flat<i32> 
   const auto label = copy<i32>(tree, "label");
   SoftBounds out;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     out = soft_bounds(t, label, y.data(), weight.data(), SignalPoll());
   }
   return nb::make_tuple(to_numpy(std::move(out.lower)), to_numpy(std::move(out.middle)),
@@ -45,7 +45,7 @@ nb::object values_of(nb::list columns, i64 n_rows, nb::dict tree, nb::dict split
   const i32 width = static_cast<i32>(values.shape(1));
   std::vector<double> out;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     out = soft_values(t, bounds, values.data(), width, n_threads, SignalPoll());
   }
   return to_numpy(std::move(out),

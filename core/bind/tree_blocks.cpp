@@ -121,7 +121,7 @@ class PyTreeShare {
                     share_.n_features(), [&](i32 f) { return n_bins_[f]; });
     std::vector<i64> out;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       SignalPoll poll;
       out = share_.tables(level, wanted, poll);
     }
@@ -150,7 +150,7 @@ class PyTreeShare {
     const TreeLevel level = read_level(base, slot_of, n_slots);
     GatheredRows rows;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       SignalPoll poll;
       rows = share_.gather(level, poll);
     }
@@ -180,7 +180,7 @@ class PyTreeShare {
   nb::dict run(Work&& work) {
     NodeSums sums(0, share_.target());
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       SignalPoll poll;
       sums = work([&] { poll(); });
     }
@@ -215,7 +215,7 @@ class PyTableSearch {
     }
     TableTests tests;
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       SignalPoll poll;
       tests = search_.best(wanted, view(tables), view(totals), view(rows), poll);
     }

@@ -429,7 +429,7 @@ nb::tuple merge_tables(Matrix tables, Vector<std::int64_t> offset, Vector<std::u
   std::vector<Measure> measures(
       n_threads, Measure(static_cast<MeasureKind>(measure), width, scores.data(), tails));
   {
-    nb::gil_scoped_release released;
+    GilRelease released;
     parallel_for(
         n, n_threads,
         [&](std::int64_t f, int thread) {

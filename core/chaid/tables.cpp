@@ -90,7 +90,7 @@ nb::object tables(const nb::list& columns, const std::vector<std::int64_t>& size
     cells += (sizes[f] + 1) * target.width;
   }
   {
-    nb::gil_scoped_release released;
+    GilRelease released;
     parallel_for(
         static_cast<std::int64_t>(features.size()), std::max(1, n_threads),
         [&](std::int64_t f, int) { count(features[f], rows, target); }, SignalPoll());
@@ -107,7 +107,7 @@ nb::object bin_codes(nb::ndarray<const T, nb::ndim<1>, nb::device::cpu> column,
   const double* first = breaks.data();
   const double* last = first + breaks.shape(0);
   {
-    nb::gil_scoped_release released;
+    GilRelease released;
     for (std::int64_t i = 0; i < n; ++i) {
       const double x = static_cast<double>(column.data()[i * stride]);
       std::int32_t code = 0;

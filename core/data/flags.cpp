@@ -148,7 +148,7 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> float_flags(Matrix<T> array, i
   auto* out = new std::uint8_t[std::max<std::int64_t>(x.n_columns, 1)]();
   nb::capsule owner(out, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
   if (x.n_columns > 0) {
-    nb::gil_scoped_release release;
+    GilRelease release;
     scan(x, n_threads, out);
   }
   return {out, {static_cast<std::size_t>(x.n_columns)}, owner};

@@ -8,6 +8,7 @@
 #include "base/binding.hpp"
 #include "base/memory.hpp"
 #include "base/module.hpp"
+#include "base/signals.hpp"
 #include "lists/cut_search.hpp"
 #include "lists/division.hpp"
 #include "lists/rows.hpp"
@@ -70,7 +71,7 @@ void feed(Search& search, const Read& read, const Source& each) {
 template <class Search>
 void by_class_list(Search& search, const Any& values, Vector<u32> rows, const ClassList& classes) {
   const auto which = view(rows);
-  nb::gil_scoped_release release;
+  GilRelease release;
   with_entries(values,
                [&](auto read) { feed(search, read, [&](auto&& f) { classes.each(which, f); }); });
 }
@@ -79,7 +80,7 @@ template <class Search>
 void by_segments(Search& search, const Any& values, Vector<u16> label,
                  std::optional<Vector<i64>> weight, i64 begin, Vector<i64> offset) {
   const Segments segments{view(label), maybe(weight), begin, view(offset)};
-  nb::gil_scoped_release release;
+  GilRelease release;
   with_entries(values, [&](auto read) { feed(search, read, [&](auto&& f) { segments.each(f); }); });
 }
 
@@ -109,7 +110,7 @@ nb::tuple subsets_found(SubsetSearch& search, Matrix<i64> totals, Vector<i64> ro
   {
     const auto all = view(totals);
     const auto counts = view(rows);
-    nb::gil_scoped_release release;
+    GilRelease release;
     found = search.best(all, counts);
   }
   const std::size_t n = found.size();
@@ -158,7 +159,7 @@ class Divider {
 
   void move_rows(const Any& values, Vector<u32> rows, ClassList& classes, i32 feature) {
     const auto which = view(rows);
-    nb::gil_scoped_release release;
+    GilRelease release;
     with_entries(values, [&](auto read) {
       classes.each(which, [&](i64 i, i32 slot, i32 label, i64 weight) {
         if (feature_[slot] != feature) return;
@@ -174,7 +175,7 @@ class Divider {
                  RowBits& bits) {
     const auto which = view(rows);
     const Segments segments{view(label), maybe(weight), begin, view(offset)};
-    nb::gil_scoped_release release;
+    GilRelease release;
     with_entries(values, [&](auto read) {
       segments.each([&](i64 i, i32 slot, i32 k, i64 w) {
         if (feature_[slot] != feature || !bits.holds(which[i])) return;
@@ -212,7 +213,7 @@ nb::object row_branches(Vector<u32> rows, const RowBits& bits, std::optional<Vec
   const auto before = maybe(known);
   std::vector<u8> branch(which.size());
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     for (std::size_t i = 0; i < which.size(); ++i) {
       if (bits.holds(which[i])) {
         branch[i] = bits.get(which[i]);
@@ -230,7 +231,7 @@ nb::tuple divide_chunk(Vector<u8> branch, i64 begin, Vector<i64> offset, Vector<
   std::vector<i64> moved(places.begin(), places.end());
   Runs runs;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     runs = divide(sides, begin, offsets, moved);
   }
   return nb::make_tuple(to_numpy(std::move(runs.order)), to_numpy(std::move(runs.start)),
@@ -242,7 +243,7 @@ nb::object open_entries(Vector<u32> rows, const ClassList& classes) {
   std::vector<i64> kept;
   {
     const auto which = view(rows);
-    nb::gil_scoped_release release;
+    GilRelease release;
     classes.each(which, [&](i64 i, i32, i32, i64) { kept.push_back(i); });
   }
   return to_numpy(std::move(kept));
@@ -304,7 +305,7 @@ void bind_lists(nb::module_& m) {
            "bits"_a)
       .def("children", &Divider::children);
   m.def("trim_heap", [] {
-    nb::gil_scoped_release release;
+    GilRelease release;
     trim_heap();
   });
   m.def("row_branches", &row_branches, "rows"_a.noconvert(), "bits"_a, "known"_a.none());

@@ -130,7 +130,7 @@ class RowBlocks {
     const bool plain = model_.is_plain() && !may_have_gaps.value_or(false);
     if (looks && !finds_gaps())
       refuse("Only a forest of plain cuts or small trees looks for gaps itself.");
-    nb::gil_scoped_release release;
+    GilRelease release;
     const Way way = way_of(input, plain, !plain || ranks_pay(input.n_rows));
     const i64 hardware = std::max(1u, std::thread::hardware_concurrency());
     const i64 wanted = std::min<i64>(n_threads, hardware);

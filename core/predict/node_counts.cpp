@@ -58,7 +58,7 @@ nb::object split_counts(const nb::list& columns, Vector<i32> end_, Vector<i32> p
   std::vector<double> found(slots.size() * n_bins * n_codes, 0.0);
   const double* w = weight ? weight->data() : nullptr;
   {
-    nb::gil_scoped_release released;
+    GilRelease released;
     SignalPoll poll;
     const auto first = first_slotted(parent, slot);
     const i64 n_rows = static_cast<i64>(end.size());
@@ -87,7 +87,7 @@ nb::object node_quantiles(Vector<i64> order_, Vector<i32> end_, Vector<i32> pare
   std::vector<double> found(n_nodes * n_shares, std::numeric_limits<double>::quiet_NaN());
   const double* w = weight ? weight->data() : nullptr;
   {
-    nb::gil_scoped_release released;
+    GilRelease released;
     SignalPoll poll;
     std::vector<double> total(n_nodes, 0.0), passed(n_nodes, 0.0);
     std::vector<std::uint8_t> next(n_nodes, 0);

@@ -76,7 +76,7 @@ void run(const Router& router, const Input& input, int n_threads, double extra_w
     }
   };
   // A few rows are done before another Python thread could take over.
-  std::optional<nb::gil_scoped_release> release;
+  std::optional<GilRelease> release;
   if (work > thread_work / 10) release.emplace();
   parallel_for((input.n_rows + rows - 1) / rows, team, body, SignalPoll());
 }

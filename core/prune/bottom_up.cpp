@@ -15,6 +15,7 @@
 
 #include "base/arrays.hpp"
 #include "base/module.hpp"
+#include "base/signals.hpp"
 
 #include <nanobind/stl/tuple.h>
 
@@ -106,7 +107,7 @@ void bind_bottom_up(nb::module_& m) {
         if (!as_left.is_none()) handed = nb::cast<Flat1<double>>(as_left);
         Cheapest out;
         {
-          nb::gil_scoped_release released;
+          GilRelease released;
           out = cheapest_pruning(
               first_child, n_children,
               {as_leaf.data(), of_test.data(), handed.is_valid() ? handed.data() : nullptr, slack});
@@ -122,7 +123,7 @@ void bind_bottom_up(nb::module_& m) {
       [](Flat1<std::int32_t> first_child, Flat1<std::int32_t> n_children, Flat2 own) {
         std::vector<double> sum;
         {
-          nb::gil_scoped_release released;
+          GilRelease released;
           sum = subtree_sums(first_child, n_children, own);
         }
         return to_numpy(std::move(sum), {own.shape(0), own.shape(1)});

@@ -25,6 +25,7 @@
 
 #include "base/arrays.hpp"
 #include "base/module.hpp"
+#include "base/signals.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -256,7 +257,7 @@ template <class Rule>
 nb::object node_alphas(Ids first, Ids count, Numbers risk, double tolerance, Rule rule) {
   std::vector<double> alpha;
   {
-    nb::gil_scoped_release released;
+    GilRelease released;
     alpha = rule(TreeView(first, count, risk), tolerance);
   }
   return to_numpy(std::move(alpha));
@@ -286,7 +287,7 @@ void bind_prune(nb::module_& m) {
       [](Ids first_child, Ids n_children, Numbers risk, Numbers node_alpha, double tolerance) {
         Steps steps;
         {
-          nb::gil_scoped_release released;
+          GilRelease released;
           const TreeView tree(first_child, n_children, risk);
           steps = pruning_steps(tree, node_alpha.data(), tolerance);
         }

@@ -238,7 +238,7 @@ auto choose_rules(const Vector<std::int64_t>& offset, const Vector<std::int32_t>
   }
   std::vector<std::uint8_t> chosen;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     chosen = choose(coverage, view(bits), share, weights.unit, most_exhaustive, n_random);
   }
   auto out = allocate(std::uint8_t{}, chosen.size());

@@ -238,7 +238,7 @@ class Matcher {
       }
     };
     {
-      nb::gil_scoped_release release;
+      GilRelease release;
       SignalPoll signals;
       sorted.emplace(model_, input, n_threads, signals);
       parallel_for((n_rules() + chunk - 1) / chunk, n_threads, body, signals);
@@ -278,7 +278,7 @@ class Matcher {
       pieces[thread]->load(input, start, count);
       body(*pieces[thread], start, count, thread);
     };
-    std::optional<nb::gil_scoped_release> release;
+    std::optional<GilRelease> release;
     if (work > thread_work / 10) release.emplace();
     parallel_for((input.n_rows + max_piece - 1) / max_piece, team, one, SignalPoll());
   }

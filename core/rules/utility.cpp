@@ -102,7 +102,7 @@ auto rank_rules(const Vector<std::int64_t>& offset, const Vector<std::int32_t>& 
   auto order = allocate(std::int64_t{}, n);
   auto errors = allocate(double{}, n);
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     Ranking(voting, view(weight), other).run(order.data(), errors.data());
   }
   return nb::make_tuple(order, errors);

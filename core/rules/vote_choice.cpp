@@ -170,7 +170,7 @@ auto choose_voting_rules(const Vector<std::int64_t>& offset, const Vector<std::i
   const ScaledWeights weights(view(weight));
   auto out = allocate(std::uint8_t{}, label.size());
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     const RowRules by_row(voting.offset, voting.rows, voting.n_rows());
     VotingSubset subset(voting, by_row, weights, view(bits), share);
     subset.start();

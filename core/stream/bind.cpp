@@ -117,7 +117,7 @@ nb::object learn(StreamTree& tree, Matrix<double> rows, Vector<double> y,
   const double* w = weight ? view(*weight).data() : nullptr;
   std::vector<double> answers(want ? n * k : 0);
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     SignalPoll poll;
     for (i64 i = 0; i < n; ++i) {
       tree.learn(x + i * d, target[i], w ? w[i] : 1.0, want ? answers.data() + i * k : nullptr);
@@ -134,7 +134,7 @@ nb::object answer(const StreamTree& tree, Matrix<double> rows) {
   const double* x = view(rows).data();
   std::vector<double> answers(n * k);
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     SignalPoll poll;
     for (i64 i = 0; i < n; ++i) {
       tree.answer(x + i * d, answers.data() + i * k);

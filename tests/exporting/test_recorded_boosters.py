@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import sys
 import warnings
 from pathlib import Path
@@ -18,6 +19,7 @@ import treewright as tw
 from tests.exporting import run, zoo
 from treewright.errors import ModelFileError, ParameterError, UnseenCategoriesWarning
 from treewright.explain import leaf_rules, shap_values
+from treewright.exporting._xgboost import read_ubjson
 
 HERE = Path(__file__).parent / "recorded"
 ANSWERS = json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
@@ -196,3 +198,30 @@ def test_what_a_file_holds_beyond_trees_of_ours_is_refused_in_one_sentence(tmp_p
     text = (HERE / "lightgbm.txt").read_text(encoding="utf-8")
     with pytest.raises(ParameterError, match="got 'multiclassova'"):
         tw.from_lightgbm(text.replace("objective=poisson", "objective=multiclassova"))
+
+
+@pytest.mark.parametrize("kind", [b"Z", b"T", b"F", b"N", b"U", b"{"])
+@pytest.mark.parametrize("mark", [b"[", b"{"])
+def test_ubjson_of_more_elements_than_bytes_is_refused(kind, mark):
+    for count in (10**12, -1):
+        size = b"#L" + count.to_bytes(8, "big", signed=True)
+        with pytest.raises((ModelFileError, struct.error)):
+            read_ubjson(mark + b"$" + kind + size)
+        with pytest.raises(ModelFileError):
+            read_ubjson(mark + size)
+
+
+def test_many_features_without_names_need_a_large_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("treewright.exporting._foreign.FREE_BYTES", 250_000)
+    told = json.loads((HERE / "xgboost_targets.json").read_text())
+    del told["learner"]["feature_names"], told["learner"]["feature_types"]
+    path = tmp_path / "model.json"
+    told["learner"]["learner_model_param"]["num_feature"] = "1000"
+    path.write_text(json.dumps(told))
+    assert tw.from_xgboost(path).n_features_in_ == 1000
+    told["learner"]["learner_model_param"]["num_feature"] = "10000"
+    path.write_text(json.dumps(told))
+    with pytest.raises(ModelFileError, match="10000 features, which is more than a file"):
+        tw.from_xgboost(path)
+    path.write_text(json.dumps(told) + " " * 10_000)
+    assert tw.from_xgboost(path).n_features_in_ == 10_000

@@ -22,7 +22,7 @@ from treewright.data.schema import Feature
 from treewright.errors import ParameterError, TreewrightWarning
 from treewright.exporting._catboost_questions import Hashes, Questions, mixed, widened
 from treewright.exporting._catboost_trees import Expansion, nested
-from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged, placeholders
+from treewright.exporting._foreign import Boosted, Room, booster, damaged, no_trees, placeholders
 
 __all__ = ["from_catboost"]
 
@@ -88,8 +88,8 @@ def from_catboost(model: Any, *, classes: Any = None, data: Any = None) -> Any:
     '5 rounds, 5 trees, 8 leaves on average'
     """
     text = _text(model, data)
-    with damaged("The CatBoost model"):
-        return booster(_read(json.loads(text), data), classes)
+    with damaged("The CatBoost model", len(text)) as room:
+        return booster(_read(json.loads(text), data, room), classes)
 
 
 def _text(model: Any, data: Any) -> str:
@@ -136,7 +136,7 @@ def _said_by_catboost(what: str) -> Iterator[None]:
         raise ParameterError(f"CatBoost {what}: {error}") from None
 
 
-def _read(told: Any, data: Any) -> Boosted:
+def _read(told: Any, data: Any, room: Room) -> Boosted:
     info = told["model_info"]
     # a sum of models has the loss of its parts in a place of its own
     about = _decoded(info["params"])["loss_function"] if "params" in info else info["loss_function"]
@@ -144,18 +144,18 @@ def _read(told: Any, data: Any) -> Boosted:
     if loss not in LOSSES:
         raise ParameterError(f"from_catboost reads models of {', '.join(LOSSES)}, got {loss!r}.")
     _refuse_mixed_statistics(loss, told)
-    features, hashes, named = _features(told, data)
+    features, hashes, named = _features(told, data, room)
     scale, bias = told.get("scale_and_bias", [1.0, [0.0]])
     start = [float(b) for b in bias] if isinstance(bias, list) else [float(bias)]
-    expansion = Expansion(Questions(told, hashes), float(scale), len(start))
-    columns: list[list[list[ForeignNode]]] = [[] for _ in start]
+    columns = no_trees(len(start), room)
+    expansion = Expansion(Questions(told, hashes, room), float(scale), len(start))
     trees = told["trees"] if "trees" in told else told["oblivious_trees"]
     for tree in trees:
         inside = tree if "trees" in told else nested(tree, len(start))
         for column, nodes in zip(columns, expansion.columns(inside), strict=True):
             column.append(nodes)
     classes = _classes(info, len(start)) if LOSSES[loss] == "log_loss" else []
-    return Boosted(features, columns, LOSSES[loss], start, classes, named=named)
+    return Boosted(features, columns, LOSSES[loss], start, room, classes, named=named)
 
 
 def _decoded(text: Any) -> Any:
@@ -185,12 +185,15 @@ def _refuse_mixed_statistics(loss: str, told: Any) -> None:
         )
 
 
-def _features(told: Any, data: Any) -> tuple[tuple[Feature, ...], dict[int, Hashes], bool]:
+def _features(
+    told: Any, data: Any, room: Room
+) -> tuple[tuple[Feature, ...], dict[int, Hashes], bool]:
     """All features, the hashes of each nominal one's categories, and whether they have names."""
     info = told["features_info"]
     floats, nominal = info.get("float_features", []), info.get("categorical_features", [])
     listed = [*floats, *nominal]
-    features = placeholders(1 + max((f["flat_feature_index"] for f in listed), default=0))
+    n = 1 + max((f["flat_feature_index"] for f in listed), default=0)
+    features = placeholders(n, room)
     for f in listed:
         i = f["flat_feature_index"]
         features[i] = Feature(f.get("feature_id") or features[i].name, "continuous")

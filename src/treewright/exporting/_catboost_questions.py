@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.errors import ParameterError
+from treewright.exporting._foreign import Room
 
 __all__ = ["Category", "Cut", "Hashes", "Known", "Question", "Questions", "mixed", "widened"]
 
@@ -31,6 +32,8 @@ MIX = np.uint64(0x4906BA494954CB65)
 NOBODY = np.uint64(2**64 - 1)
 """The hash of an empty place of a table."""
 MOST_CASES = 4_000_000
+CASE = 64
+"""Bytes that a case of a statistic takes."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Questions:
 
     data: Any
     hashes: dict[int, Hashes]
+    room: Room
 
     def ask(self, split: Any) -> Question:
         """The question of a test as the file has it."""
@@ -137,7 +141,8 @@ class Questions:
     def _tables(self) -> dict[str, _Table]:
         """Tables of statistics by what they are about, which is JSON with borders as numbers."""
         return {
-            _about(text): _Table.read(text, held) for text, held in self.data["ctr_data"].items()
+            _about(text): _Table.read(text, held, self.room)
+            for text, held in self.data["ctr_data"].items()
         }
 
     @cached_property
@@ -178,6 +183,7 @@ class Questions:
                 f"from_catboost reads statistics of up to {MOST_CASES} combinations of categories, "
                 f"got {n_cases}; train with max_ctr_complexity=1, or with fewer categories."
             )
+        self.room.take(n_cases, CASE, "combinations of categories")
         key = np.zeros([1] * len(variables), np.uint64)
         is_known = np.ones([1] * len(variables), bool)
         for element in table.elements:
@@ -236,8 +242,8 @@ class _Table:
     cases: tuple[tuple[Cut | Category, ...], NDArray[np.intp]] | None = None
 
     @classmethod
-    def read(cls, text: str, data: Any) -> _Table:
-        stride = int(data["hash_stride"])
+    def read(cls, text: str, data: Any, room: Room) -> _Table:
+        stride = room.take(int(data["hash_stride"]), CASE, "numbers in a row of statistics")
         cells = np.array(data["hash_map"], object).reshape(-1, stride)
         keys = np.array([int(key) for key in cells[:, 0]], np.uint64)
         held = cells[:, 1:].astype(np.float64)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from treewright.errors import ParameterError
 from treewright.exporting._catboost_questions import Category, Cut, Known, Question, Questions
-from treewright.exporting._foreign import Floats, ForeignNode, single_break
+from treewright.exporting._foreign import CODE, NODE, Floats, ForeignNode, single_break
 
 __all__ = ["Expansion", "nested"]
 
@@ -27,6 +27,8 @@ Bits = NDArray[np.bool_]
 Shares = tuple[float, float]
 """What part of the rows of a leaf is here, where the answer is no and where it is yes."""
 MOST_NODES = 1_000_000
+ANSWER = 9
+"""Bytes that an answer takes while the tree is read."""
 
 
 def nested(tree: Any, n_columns: int) -> Any:
@@ -63,6 +65,7 @@ class Expansion:
         self.nodes, self.asked = [], {}
         self._place(tree, Known(), 1.0)
         self._sum_up()
+        self.questions.room.left += ANSWER * sum(q.answers.size for q in self.asked.values())
         for k in range(self.n_columns):
             yield [replace(node, value=[node.value[k]], gain=self._gain(node, k))
                    for node in self.nodes]  # fmt: skip
@@ -75,6 +78,8 @@ class Expansion:
                 "tests, got more: statistics of combinations need many; train with "
                 "max_ctr_complexity=1."
             )
+        n_codes = 0 if node.branches is None else len(node.branches[0])
+        self.questions.room.take(1, NODE + CODE * n_codes, "nodes")
         self.nodes.append(node)
         return len(self.nodes) - 1
 
@@ -91,7 +96,9 @@ class Expansion:
             )
         split = tree["split"]
         if id(split) not in self.asked:  # one object for a whole level of a symmetric tree
-            self.asked[id(split)] = self.questions.ask(split)
+            question = self.questions.ask(split)
+            self.questions.room.take(question.answers.size, ANSWER, "answers of a tree's tests")
+            self.asked[id(split)] = question
         return self._decide(tree, self.asked[id(split)], known, (share, share))
 
     def _decide(self, tree: Any, question: Question, known: Known, shares: Shares) -> int:
@@ -156,9 +163,10 @@ def _test(
         node.at, node.closed = single_break(variable.border, closed=True)
         node.gap = variable.gap
         return node
-    branch = dict(zip(cases.tolist(), group.tolist(), strict=True))
-    node.gap = branch.pop(variable.n_cases - 1, 0)  # of categories that nobody knows
-    node.branches = branch
+    is_known = cases < variable.n_cases - 1
+    unknown = group[~is_known]  # branch of categories that nobody knows
+    node.gap = int(unknown[0]) if len(unknown) else 0
+    node.branches = cases[is_known].astype(np.int32), group[is_known].astype(np.int32)
     return node
 
 

@@ -7,7 +7,7 @@ file of ours is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -25,24 +25,30 @@ from treewright.tree.tree import Tree
 __all__ = [
     "Boosted",
     "ForeignNode",
+    "Room",
     "booster",
     "damaged",
     "make_tree",
+    "no_trees",
     "placeholders",
     "single_break",
     "two_ways",
 ]
 
 Floats = NDArray[np.float64]
-MOST_FEATURES = 10_000_000
+Codes = tuple[NDArray[np.int32], NDArray[np.int32]]
+FREE_BYTES = 50_000_000
+BYTES_PER_BYTE = 256
+FEATURE, COLUMN, TREE, NODE, CODE = 250, 200, 4000, 600, 16
+"""Bytes that one takes, and what memory a file may take without any size and for each byte."""
 
 
 @dataclass
 class ForeignNode:
     """A node as another library has it; children by their places in the list.
 
-    A test is one break (``closed``: ``x <= at`` goes left), or the branch of each code that is
-    known there. ``gap`` is the branch of a gap.
+    A test is one break (``closed``: ``x <= at`` goes left), or the codes that are known there,
+    ascending, and the branch of each. ``gap`` is the branch of a gap.
     """
 
     value: Sequence[float]
@@ -50,7 +56,7 @@ class ForeignNode:
     feature: int = -1
     at: float = 0.0
     closed: bool = True
-    branches: Mapping[int, int] | None = None
+    branches: Codes | None = None
     gap: int = 0
     n_samples: float = 0.0
     weight: float = 0.0
@@ -58,34 +64,59 @@ class ForeignNode:
     impurity: float = 0.0
 
 
-def two_ways(codes: Iterable[int], right: Iterable[int]) -> dict[int, int]:
-    """Branches of ``codes``: those in ``right`` go there, the others to the left."""
-    chosen = set(right)
-    return {code: int(code in chosen) for code in codes}
+def two_ways(n_codes: int, right: Sequence[int]) -> Codes:
+    """Branches of the first codes: those in ``right`` go there, the others to the left."""
+    codes = np.arange(n_codes, dtype=np.int32)
+    return codes, np.isin(codes, np.array(right, np.int64)).astype(np.int32)
+
+
+class Room:
+    """Memory that is left for what a file of ``size`` bytes says that there is.
+
+    A number in a file is no proof of what it counts: a few bytes could ask for gigabytes.
+    """
+
+    def __init__(self, what: str, size: int) -> None:
+        self.what = what
+        self.left = FREE_BYTES + BYTES_PER_BYTE * size
+
+    def take(self, n: int, each: int, name: str) -> int:
+        """``n``, if there is room for as many things of ``each`` bytes."""
+        if n < 0:
+            raise ValueError(f"it has {n} {name}")
+        if n * each > self.left:
+            raise ModelFileError(
+                f"{self.what} has {n} {name}, which is more than a file of its size can be about; "
+                "save it again, with the names of its features."
+            )
+        self.left -= n * each
+        return n
 
 
 @contextmanager
-def damaged(what: str) -> Iterator[None]:
-    """Turn whatever a damaged file leads to into one sentence."""
+def damaged(what: str, size: int) -> Iterator[Room]:
+    """Turn whatever a damaged file of ``size`` bytes leads to into one sentence."""
     try:
-        yield
+        yield Room(what, size)
     except TreewrightError:
         raise
-    except (
-        *(KeyError, IndexError, TypeError, ValueError, AttributeError),
-        *(OverflowError, RecursionError),
-    ) as error:
+    except Exception as error:
         raise ModelFileError(
             f"{what} cannot be read as a model, it lacks or breaks something "
-            f"({type(error).__name__}: {error}); save it again."
+            f"({type(error).__name__}: {str(error)[:200]}); save it again."
         ) from None
 
 
-def placeholders(n: int) -> list[Feature]:
+def placeholders(n: int, room: Room) -> list[Feature]:
     """Numbers without names, as many as a file says that there are."""
-    if not 0 <= n <= MOST_FEATURES:
-        raise ValueError(f"it has {n} features")
-    return [Feature(f"x{i}", "continuous") for i in range(n)]
+    return [Feature(f"x{i}", "continuous") for i in range(room.take(n, FEATURE, "features"))]
+
+
+def no_trees(n: int, room: Room) -> list[list[list[ForeignNode]]]:
+    """An empty list of trees for each column of scores that a file says that there is."""
+    if n < 1:
+        raise ValueError(f"it has {n} scores for a row")
+    return [[] for _ in range(room.take(n, COLUMN, "scores for a row"))]
 
 
 def single_break(at: float, *, closed: bool) -> tuple[float, bool]:
@@ -160,21 +191,21 @@ def _risk(value: Floats, share: Floats) -> Floats:
 
 def _splits(nodes: Sequence[ForeignNode], schema: Schema) -> Splits:
     kind, feature, closed, breaks, n_breaks, n_codes = [], [], [], [], [], []
-    codes: list[int] = []
-    branches: list[int] = []
+    none = np.zeros(0, np.int32)
+    parts: list[Codes] = [(none, none)]
     for node in nodes:
         is_cut = bool(node.children) and node.branches is None
-        own = dict(sorted((node.branches or {}).items()))
+        own = parts[0] if node.branches is None else node.branches
         kind.append(
             SplitKind.BREAKS if is_cut else SplitKind.CODES if node.children else SplitKind.LEAF
         )
         feature.append(node.feature if node.children else -1)
         closed.append(is_cut and node.closed)
         breaks += [float(node.at)] * is_cut
-        codes += own
-        branches += own.values()
+        parts.append(own)
         n_breaks.append(int(is_cut))
-        n_codes.append(len(own))
+        n_codes.append(len(own[0]))
+    codes, branches = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Splits(
         kind=np.array(kind, np.uint8),
         feature=np.array(feature, np.int32),
@@ -183,8 +214,8 @@ def _splits(nodes: Sequence[ForeignNode], schema: Schema) -> Splits:
         break_offset=np.cumsum([0, *n_breaks], dtype=np.int64),
         breaks=np.array(breaks, np.float64),
         code_offset=np.cumsum([0, *n_codes], dtype=np.int64),
-        codes=np.array(codes, np.int32),
-        branches=np.array(branches, np.int32),
+        codes=codes.astype(np.int32),
+        branches=branches.astype(np.int32),
         term_offset=np.zeros(len(nodes) + 1, np.int64),
         term_feature=np.zeros(0, np.int32),
         term_weight=np.zeros(0, np.float64),
@@ -199,6 +230,7 @@ class Boosted:
     columns: list[list[list[ForeignNode]]]
     loss: str  # as ours are called
     start: Sequence[float]
+    room: Room
     classes: Sequence[Any] = ()
     target: str = "y"
     named: bool = True
@@ -215,8 +247,10 @@ def booster(found: Boosted, classes: Any = None) -> Any:
     names = found.classes if classes is None else _given_classes(classes, found.classes)
     n_columns = len(found.columns)
     score = Schema(found.features, found.named, Target(f"score of {found.target}"))
-    n_rounds = max(1, *(len(column) for column in found.columns))
+    n_rounds = max(1, *map(len, found.columns))
     nothing = [ForeignNode([0.0])]
+    n_lacking = n_rounds * n_columns - sum(map(len, found.columns))
+    found.room.take(n_lacking, TREE, "columns of scores without trees")
     trees = [
         make_tree(column[k] if k < len(column) else nothing, score)
         for k in range(n_rounds)

@@ -11,7 +11,17 @@ import numpy as np
 
 from treewright.data.schema import Feature
 from treewright.errors import ParameterError
-from treewright.exporting._foreign import Boosted, ForeignNode, booster, damaged, two_ways
+from treewright.exporting._foreign import (
+    CODE,
+    NODE,
+    Boosted,
+    ForeignNode,
+    Room,
+    booster,
+    damaged,
+    no_trees,
+    two_ways,
+)
 
 __all__ = ["from_lightgbm"]
 
@@ -69,8 +79,8 @@ def from_lightgbm(model: Any, *, classes: Any = None) -> Any:
     if classes is None:
         classes = getattr(model, "classes_", None)
     text = _text(model)
-    with damaged("The LightGBM model"):
-        return booster(_read(text), classes)
+    with damaged("The LightGBM model", len(text)) as room:
+        return booster(_read(text, room), classes)
 
 
 def _text(model: Any) -> str:
@@ -87,7 +97,7 @@ def _text(model: Any) -> str:
         ) from None
 
 
-def _read(text: str) -> Boosted:
+def _read(text: str, room: Room) -> Boosted:
     head, *sections = text.split("\nTree=")
     about = _fields(head)
     if "tree" not in head.splitlines()[0] or not sections:
@@ -99,15 +109,17 @@ def _read(text: str) -> Boosted:
         raise ParameterError(
             f"from_lightgbm reads models of {', '.join(LOSSES)}, got {about['objective']!r}."
         )
-    n_columns = int(about["num_tree_per_iteration"])
+    columns = no_trees(int(about["num_tree_per_iteration"]), room)
+    n_columns = len(columns)
     last = sections[-1].split("\nend of trees")
     sections[-1] = last[0]
     features, codes = _features(about, last[1] if len(last) > 1 else "")
-    trees = [_tree(_fields(section), features, codes) for section in sections]
+    trees = [_tree(_fields(section), features, codes, room) for section in sections]
     scale = float(options.get("sigmoid", 1.0)) if objective == "binary" else 1.0
     if "average_output" in about:
         scale /= len(trees) / n_columns
-    for tree in trees:
+    for k, tree in enumerate(trees):
+        columns[k % n_columns].append(tree)
         for node in tree:
             node.value = [scale * node.value[0]]
     classes: list[int] = []
@@ -115,9 +127,10 @@ def _read(text: str) -> Boosted:
         classes = list(range(max(2, n_columns)))
     return Boosted(
         features,
-        [trees[k::n_columns] for k in range(n_columns)],
+        columns,
         LOSSES[objective],
         [0.0] * n_columns,
+        room,
         classes,
     )
 
@@ -182,12 +195,15 @@ def _named_categories(given: list[Any], tail: str, infos: list[str]) -> dict[int
 
 
 def _tree(
-    about: dict[str, str], features: tuple[Feature, ...], codes: dict[int, dict[int, int]]
+    about: dict[str, str],
+    features: tuple[Feature, ...],
+    codes: dict[int, dict[int, int]],
+    room: Room,
 ) -> list[ForeignNode]:
     """Inner nodes first, then leaves; a child below zero is a leaf."""
     if about.get("is_linear", "0") != "0":
         raise ParameterError("from_lightgbm reads trees of constants, got linear_tree=true.")
-    n_leaves = int(about["num_leaves"])
+    n_leaves = room.take(int(about["num_leaves"]), NODE, "leaves")
     values = _floats(about, "leaf_value", n_leaves)
     counts = _floats(about, "leaf_count", n_leaves)
     if n_leaves == 1:
@@ -219,7 +235,7 @@ def _tree(
             known = codes[feature]
             held = words[bounds[int(at)] : bounds[int(at) + 1]]
             others = [code for category, code in known.items() if not _holds(held, category)]
-            node.branches = two_ways(known.values(), others)
+            node.branches = two_ways(room.take(len(known), CODE, "categories in tests"), others)
             node.gap = 1
         elif missing == ZERO:
             raise ParameterError(

@@ -14,10 +14,14 @@ import numpy as np
 from treewright.data.schema import Feature
 from treewright.errors import ModelFileError, ParameterError
 from treewright.exporting._foreign import (
+    CODE,
+    NODE,
     Boosted,
     ForeignNode,
+    Room,
     booster,
     damaged,
+    no_trees,
     placeholders,
     single_break,
     two_ways,
@@ -46,7 +50,8 @@ LOSSES = {
     "survival:aft": ("poisson", "log"),
 }
 """Objectives: the loss of ours that makes the same of a score, and from base score to start."""
-MOST_CATEGORIES = 2**24
+CATEGORY = 64
+"""Bytes that a category takes."""
 
 
 def from_xgboost(model: Any, *, classes: Any = None) -> Any:
@@ -80,10 +85,10 @@ def from_xgboost(model: Any, *, classes: Any = None) -> Any:
     if classes is None:
         classes = getattr(model, "classes_", None)
     data, stops_early = _bytes(model), hasattr(model, "get_booster")
-    with damaged("The XGBoost model"):
+    with damaged("The XGBoost model", len(data)) as room:
         is_json = data.lstrip()[:2].startswith(b"{") and b'"learner"' in data[:200]
         told = json.loads(data) if is_json else read_ubjson(data)
-        return booster(_read(told, stops_early), classes)
+        return booster(_read(told, stops_early, room), classes)
 
 
 def _bytes(model: Any) -> bytes:
@@ -105,7 +110,7 @@ def _bytes(model: Any) -> bytes:
         ) from None
 
 
-def _read(data: Any, stops_early: bool) -> Boosted:
+def _read(data: Any, stops_early: bool, room: Room) -> Boosted:
     """What is in a file; ``stops_early`` where XGBoost's own ``predict`` ends at the best round."""
     learner = data["learner"]
     objective = learner["objective"]["name"]
@@ -129,21 +134,22 @@ def _read(data: Any, stops_early: bool) -> Boosted:
             f"from_xgboost reads classifiers of one target, got one of {n_targets}; fit one for "
             "each."
         )
-    columns: list[list[list[ForeignNode]]] = [[] for _ in range(n_columns)]
+    columns = no_trees(n_columns, room)
     held = gradient["model"]
-    features = _features(learner, held, int(about["num_feature"]))
+    features = _features(learner, held, int(about["num_feature"]), room)
     n_trees = _n_trees(learner.get("attributes", {}), held, n_columns, stops_early)
     for k, (tree, column) in enumerate(
         list(zip(held["trees"], held["tree_info"], strict=True))[:n_trees]
     ):
         weight = 1.0 if weights is None else weights[k]
         width = int(tree["tree_param"]["size_leaf_vector"])
+        room.take(width * len(tree["left_children"]) if width > 1 else 0, NODE, "values of leaves")
         for at in range(max(1, width)):  # a tree of several targets gives one for each
-            columns[column + at].append(_tree(tree, features, weight, at))
+            columns[column + at].append(_tree(tree, features, weight, at, room))
     classes = list(range(max(2, n_columns))) if loss == "log_loss" else []
     named = bool(learner.get("feature_names"))
     start = _start(about["base_score"], link, n_columns)
-    return Boosted(features, columns, loss, start, classes, named=named, in_singles=True)
+    return Boosted(features, columns, loss, start, room, classes, named=named, in_singles=True)
 
 
 def _start(base: str, link: str, n_columns: int) -> list[float]:
@@ -155,7 +161,9 @@ def _start(base: str, link: str, n_columns: int) -> list[float]:
         "log": np.log,
         "logit": lambda p: -np.log(one / p - one),
     }
-    return [float(links[link](np.float32(b))) for b in (bases * n_columns)[:n_columns]]
+    if len(bases) == 1:
+        bases = bases * n_columns
+    return [float(links[link](np.float32(b))) for b in bases[:n_columns]]
 
 
 def _n_trees(attributes: Any, model: Any, n_columns: int, stops_early: bool) -> int | None:
@@ -168,8 +176,8 @@ def _n_trees(attributes: Any, model: Any, n_columns: int, stops_early: bool) -> 
     return int(ends[best + 1]) if ends else (best + 1) * n_columns * max(1, parallel)
 
 
-def _features(learner: Any, model: Any, n: int) -> tuple[Feature, ...]:
-    names = learner.get("feature_names") or [feature.name for feature in placeholders(n)]
+def _features(learner: Any, model: Any, n: int, room: Room) -> tuple[Feature, ...]:
+    names = learner.get("feature_names") or [feature.name for feature in placeholders(n, room)]
     n = len(names)
     kinds = learner.get("feature_types") or ["float"] * n
     most, goes_right = [-1] * n, set()
@@ -184,8 +192,7 @@ def _features(learner: Any, model: Any, n: int) -> tuple[Feature, ...]:
     for i in range(n):
         if i in categories or (kinds[i] != "c" and most[i] < 0):
             continue
-        if most[i] > MOST_CATEGORIES:
-            raise ValueError(f"it has a category {most[i]}")
+        room.take(most[i] + 1, CATEGORY, "categories")
         if i in goes_right:  # codes above those of the file go left, but would be gaps here
             raise ParameterError(
                 f"from_xgboost cannot tell which codes of {names[i]!r} are gaps: the file does not "
@@ -214,6 +221,8 @@ def _named_categories(stored: Any, kinds: list[str]) -> dict[int, tuple[Any, ...
                     f"short in its files, got {data[:60].decode(errors='replace')!r}; rename them "
                     "and train again."
                 )
+            if ends != sorted(ends):
+                raise ValueError("its categories overlap")
             values = [data[a:b].decode() for a, b in pairwise(ends)]
         found[i] = tuple(values)
     return found
@@ -221,16 +230,18 @@ def _named_categories(stored: Any, kinds: list[str]) -> dict[int, tuple[Any, ...
 
 def _to_the_right(tree: Any) -> dict[int, list[int]]:
     """The categories that go right, by the nodes that test them; none before XGBoost 1.3."""
+    sizes = tree.get("categories_sizes", [])
+    if sum(map(abs, sizes)) > len(tree.get("categories", [])):
+        raise ValueError("its tests share categories")
     begins = zip(
-        tree.get("categories_nodes", []),
-        tree.get("categories_segments", []),
-        tree.get("categories_sizes", []),
-        strict=True,
+        tree.get("categories_nodes", []), tree.get("categories_segments", []), sizes, strict=True
     )
     return {node: tree["categories"][begin : begin + size] for node, begin, size in begins}
 
 
-def _tree(tree: Any, features: tuple[Feature, ...], weight: float, at: int) -> list[ForeignNode]:
+def _tree(
+    tree: Any, features: tuple[Feature, ...], weight: float, at: int, room: Room
+) -> list[ForeignNode]:
     """The nodes, with the values of target ``at`` where a tree has those of several."""
     held = _to_the_right(tree)
     width = int(tree["tree_param"]["size_leaf_vector"])
@@ -259,8 +270,8 @@ def _tree(tree: Any, features: tuple[Feature, ...], weight: float, at: int) -> l
             gain=max(float(tree["loss_changes"][i]), 0.0),
         )
         if i in held:
-            codes = range(len(features[node.feature].categories))
-            node.branches = two_ways(codes, held[i])
+            n_codes = len(features[node.feature].categories)
+            node.branches = two_ways(room.take(n_codes, CODE, "categories in tests"), held[i])
         nodes.append(node)
     return nodes
 
@@ -324,12 +335,19 @@ class _Ubjson:
             count = self.length()
         return kind, count
 
+    def check_fill(self, kind: bytes | None, count: int | None) -> None:
+        """Refuse more elements than bytes: some types have none, so a count could ask for any."""
+        is_empty = kind is not None and kind in b"ZTFN"
+        if is_empty or (count is not None and not 0 <= count <= len(self.data) - self.at):
+            raise ModelFileError("The XGBoost model ends in the middle; save it again.")
+
     def array(self, depth: int) -> list[Any]:
         kind, count = self.head()
         if kind is not None and count is not None and kind.decode("latin-1") in SIZES:
             form = SIZES[kind.decode("latin-1")]
             size = struct.calcsize(form)
             return list(struct.unpack(f">{count}{form[-1]}", self.take(count * size)))
+        self.check_fill(kind, count)
         found: list[Any] = []
         while count is None or len(found) < count:
             mark = kind or self.take(1)
@@ -340,6 +358,7 @@ class _Ubjson:
 
     def object(self, depth: int) -> dict[str, Any]:
         kind, count = self.head()
+        self.check_fill(kind, count)
         found: dict[str, Any] = {}
         n = 0
         while count is None or n < count:

@@ -47,6 +47,11 @@ COLUMNS: dict[str, type[np.generic]] = {
 }
 """Columns over the nodes and their types in memory, each after those it may follow from."""
 
+REPEATS = 8
+"""Numbers in memory for each byte of the file, at most: equal ones are stored once."""
+FREE = 1 << 20
+"""Numbers in memory that need no bytes of the file."""
+
 
 def pack_forest(forest: Forest) -> dict[str, object]:
     """The parts of a forest for a file."""
@@ -75,7 +80,7 @@ def pack_forest(forest: Forest) -> dict[str, object]:
             "inner": narrow(column[shape.inner]),
             "leaf": narrow(column[~shape.inner]),
         }
-    return {
+    parts: dict[str, Any] = {
         "schema": forest.schema,
         "sizes": sizes,
         "inner": np.packbits(shape.inner),
@@ -84,6 +89,8 @@ def pack_forest(forest: Forest) -> dict[str, object]:
         "codes": narrow(np.concatenate([tree.splits.codes for tree in trees])),
         "branches": narrow(np.concatenate([tree.splits.branches for tree in trees])),
     }
+    largest = max(whole[name].sum(initial=0) for name in ("n_breaks", "n_codes"))
+    return parts if max(whole["value"].size, largest) <= _most(parts) else {"trees": trees}
 
 
 def unpack_forest(parts: dict[str, Any]) -> Forest:
@@ -102,6 +109,9 @@ def unpack_forest(parts: dict[str, Any]) -> Forest:
     require(type(schema) is Schema and schema.target is not None, "it has no schema")
     require(set(columns) == set(COLUMNS), "columns are missing")
     inner = _inner_nodes(sizes, parts["inner"])
+    most = _most(parts)
+    width = len(schema.target.classes) or schema.target.n_outputs
+    require(0 < width <= most // len(inner), "it is too small for its outputs")
     whole: dict[str, Array] = {}
     shape: Shape | None = None
     for name, dtype in COLUMNS.items():
@@ -109,12 +119,26 @@ def unpack_forest(parts: dict[str, Any]) -> Forest:
         if name == "n_children":
             shape = Shape(whole, sizes)
             shape.check()
+    for name in ("n_breaks", "n_codes"):
+        fits = np.all((whole[name] >= 0) & (whole[name] <= most)) and whole[name].sum() <= most
+        require(bool(fits), "it is too small for its tests")
     pools = {
         "breaks": widened(parts["breaks"], np.float64, int(whole["n_breaks"].sum())),
         "codes": widened(parts["codes"], np.int32, int(whole["n_codes"].sum())),
         "branches": widened(parts["branches"], np.int32, int(whole["n_codes"].sum())),
     }
     return Forest.from_trees(_trees(schema, whole, pools, sizes))
+
+
+def _most(parts: dict[str, Any]) -> int:
+    """How many numbers a column may have in memory, by the bytes of its forest in the file."""
+
+    def n_bytes(part: Any) -> int:
+        if type(part) is dict:
+            return sum(map(n_bytes, part.values()))
+        return part.nbytes if isinstance(part, np.ndarray) else 0
+
+    return REPEATS * n_bytes(parts) + FREE
 
 
 def _can_be_packed(tree: Tree) -> bool:

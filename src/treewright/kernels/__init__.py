@@ -5,6 +5,8 @@ Each kernel has a numpy twin in ``tests/twins``; the tests compare the two.
 
 from __future__ import annotations
 
+import atexit
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +25,15 @@ __all__ = [
     "grow",
     "text_codes",
 ]
+
+
+def _end_calls(process: int) -> None:
+    """Wait for calls in other threads, which a process made by a fork does not have."""
+    if os.getpid() == process:
+        _core.end_calls()
+
+
+atexit.register(_end_calls, os.getpid())
 
 
 def check_growth(columns: Sequence[NDArray[Any]], params: Mapping[str, Any]) -> None:
