@@ -150,7 +150,7 @@ def test_text_that_a_language_cannot_hold_is_refused_in_one_sentence():
     model = tw.CARTClassifier().fit(X, ["x", "x", "y", "y"])
     with pytest.raises(ParameterError, match="SQL cannot hold the character NUL"):
         tw.export(model, format="sql")
-    for format, title in {"c": "C", "onnx": "ONNX", "sql": "SQL", "excel": "Excel"}.items():
+    for format, title in {"c": "C", "sql": "SQL", "excel": "Excel"}.items():
         category = tw.CARTClassifier().fit({"x": ["a\0b", "a\0c"] * 2}, ["x", "y"] * 2)
         label = tw.CARTClassifier().fit({"x": [1.0, 2.0]}, ["a\0b", "a\0c"])
         for model in (category, label):

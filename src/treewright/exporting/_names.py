@@ -72,7 +72,7 @@ def identifier(name: str) -> str:
     )
 
 
-def without_nul(text: str, what: str) -> str:
+def _without_nul(text: str, what: str) -> str:
     """The text, refused where a language would end it at a NUL."""
     if "\0" in text:
         raise ParameterError(
@@ -86,7 +86,7 @@ def c_text(text: str) -> str:
     """A C string literal of UTF-8 bytes; everything but plain characters in octal."""
     safe = "".join(
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
-        for byte in without_nul(text, "C").encode("utf-8", "surrogatepass")
+        for byte in _without_nul(text, "C").encode("utf-8", "surrogatepass")
     )
     return f'"{safe}"'
 
@@ -98,17 +98,17 @@ def sql_name(name: str) -> str:
             "SQL has no column of an empty name, but a column of the model has one; name it, or "
             "export to another format."
         )
-    return '"' + without_nul(name, "SQL").replace('"', '""') + '"'
+    return '"' + _without_nul(name, "SQL").replace('"', '""') + '"'
 
 
 def sql_text(text: str) -> str:
     """A string literal of standard SQL."""
-    return "'" + without_nul(text, "SQL").replace("'", "''") + "'"
+    return "'" + _without_nul(text, "SQL").replace("'", "''") + "'"
 
 
 def excel_text(text: str) -> str:
     """A string of an Excel formula."""
-    shown = without_nul(text, "Excel").replace('"', '""')
+    shown = _without_nul(text, "Excel").replace('"', '""')
     if len(shown) > 255:
         raise ParameterError(
             "Excel takes texts of at most 255 characters in a formula, but a category of the model "

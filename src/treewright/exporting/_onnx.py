@@ -16,7 +16,6 @@ import numpy as np
 
 from treewright.errors import ParameterError
 from treewright.exporting._describe import FORMAT
-from treewright.exporting._names import without_nul
 from treewright.exporting._onnx_graph import Graph
 from treewright.exporting._onnx_trees import (
     any_tree,
@@ -87,7 +86,7 @@ def _classes(program: Program) -> Any:
     kinds = {type(c) for c in classes}
     if kinds in ({int}, {float}, {bool}):
         return np.array(classes)
-    return np.array([without_nul(str(c), "ONNX") for c in classes], object)
+    return np.array([str(c) for c in classes], object)
 
 
 def _output(graph: Graph, value: str, name: str, kind: int, shape: list[Any]) -> Any:
@@ -129,7 +128,7 @@ def _codes(graph: Graph, name: str, categories: tuple[Any, ...], is_text: bool) 
             "LabelEncoder",
             name,
             domain="ai.onnx.ml",
-            keys_strings=[without_nul(category, "ONNX") for category in categories],
+            keys_strings=list(categories),
             values_int64s=list(range(len(categories))),
             default_int64=-1,
         )
