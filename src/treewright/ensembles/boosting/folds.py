@@ -6,13 +6,13 @@ mean loss. The fit of all rows then learns as much (rate times rounds) in small 
 
 Rows are sorted by target, then by a hash of their features, and dealt in that order, one to each
 fold in turn. So all folds have their share of every class or range of the target, the order in
-which rows came does not matter, and a row of weight two is two rows.
+which rows came does not matter. A row stays in one fold whatever it weighs: most weights say how
+much a row matters, and a run that learned from its copies would be judged by rows it has seen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,37 +80,20 @@ class FoldRuns(Stepping):
 
 def deal(material: Material) -> Iterator[tuple[Material, Material]]:
     """For each fold the rows to learn from, and those that judge."""
-    copies = _copies(material)
-    n_rows = np.ones(len(copies), np.int64) if material.count is None else material.count
-    for judging in copies.T:
-        yield _counted(material, n_rows - judging), _counted(material, judging)
-
-
-def _counted(material: Material, count: NDArray[np.int64]) -> Material:
-    """Rows as often as ``count`` says."""
-    rows = np.flatnonzero(count)
-    part = material.take(rows)
-    if part.count is None:
-        return part
-    return replace(part, count=np.ascontiguousarray(count[rows], np.int32))
-
-
-def _copies(material: Material) -> NDArray[np.int64]:
-    """How many copies of each row each fold has: a column for each fold."""
     y = np.asarray(material.y, np.float64).reshape(len(material.y), -1)
     order = np.lexsort((_hashes(material.table), *y.T[::-1]))
     order = order[_can_judge(material)[order]]
-    dealt = order if material.count is None else np.repeat(order, material.count[order])
-    copies = np.zeros((len(y), N_FOLDS), np.int64)
-    np.add.at(copies, (dealt, np.arange(len(dealt)) % N_FOLDS), 1)
-    return copies
+    fold = np.full(len(y), N_FOLDS)
+    fold[order] = np.arange(len(order)) % N_FOLDS
+    for k in range(N_FOLDS):
+        yield material.take(np.flatnonzero(fold != k)), material.take(np.flatnonzero(fold == k))
 
 
 def _can_judge(material: Material) -> NDArray[np.bool_]:
     """Rows that folds are made of: the only row of a class is always learned from."""
     if material.classes is None:
         return np.ones(len(material.y), np.bool_)
-    return np.asarray(np.bincount(material.y, material.count)[material.y] > 1)
+    return np.asarray(np.bincount(material.y)[material.y] > 1)
 
 
 def _hashes(table: Table) -> NDArray[np.uint64]:
