@@ -45,6 +45,8 @@ def read_weights(
     if sample_weight is None:
         return None, None
     try:
+        if np.asarray(sample_weight).dtype.kind in "mMUS":  # numpy would make numbers of them
+            raise TypeError
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
