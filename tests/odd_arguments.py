@@ -7,6 +7,7 @@ another library, more than a sentence, a call of more than ``SECONDS``, the end 
 from __future__ import annotations
 
 import datetime
+import faulthandler
 import inspect
 import json
 import os
@@ -19,10 +20,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import treewright as tw
 from treewright import explain, pruning
@@ -167,7 +170,7 @@ def odd_values() -> list[Any]:
         Odd(),
         tw.CARTClassifier,
         tw.CARTRegressor(),
-        KNeighborsClassifier(1),
+        DecisionTreeClassifier(),
         ...,
     ]
 
@@ -211,21 +214,20 @@ def _fault(call: Callable[[], Any]) -> str:
 
 def faults_of(name: str) -> list[str]:
     """Try all values in a child process; one line per fault."""
+    matplotlib.use("Agg")
+    function = _function(name)
+    function(**_given()[name])  # so that no child has to import anything
+    plt.close("all")
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         with os.fdopen(writing, "w") as answers:
-            import matplotlib
-
-            matplotlib.use("Agg")
-            from matplotlib import pyplot as plt
-
             values = list(map(_shown, odd_values()))
-            function = _function(name)
             for argument, place, given in _cases(name):
                 print(json.dumps([argument, values[place], None]), file=answers, flush=True)
+                faulthandler.dump_traceback_later(2 * SECONDS, exit=True)  # what hangs in C
                 fault = _fault(lambda: function(**given))  # noqa: B023
                 plt.close("all")
                 print(json.dumps([argument, values[place], fault]), file=answers, flush=True)

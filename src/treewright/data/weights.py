@@ -51,6 +51,8 @@ def read_weights(
         return None, None
     refuse_collection(sample_weight, "sample_weight")
     try:
+        if np.asarray(sample_weight).dtype.kind in "mMUS":  # numpy would make numbers of them
+            raise TypeError
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(

@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.arguments import checked
-from treewright.data.encode import encode
-from treewright.data.target import class_codes, numeric_target
-from treewright.data.weights import check_lengths, read_weights
 from treewright.errors import ParameterError, TreewrightError
 from treewright.estimator.costs import expected_cost_labels
 from treewright.estimator.training import Training, threads
 from treewright.learners._optimal.candidates import Wanted
 from treewright.learners._optimal.find import find_tree
+from treewright.pruning._rows import read_rows
 from treewright.tree.growing.grow import grow
 from treewright.tree.growing.recipe import ClassCosts, Recipe
 from treewright.tree.of_model import tree_of
@@ -258,7 +256,7 @@ def optimality_gap(
     given = tree_of(tree)
     if given.schema.target is None:
         raise ParameterError("tree must have a target, got one without; grow it by an estimator.")
-    training = _training(given, X, y, sample_weight, costs_of, threads(n_jobs))
+    training = _training(given, X, y, sample_weight, costs_of)
     depth = given.depth if max_depth is None else _checked_depth(max_depth)
     depth = min(depth, DEEPEST)
     chooser, proof = find_tree(
@@ -355,21 +353,11 @@ def _checked_depth(max_depth: Any) -> int:
     return int(max_depth)
 
 
-def _training(
-    tree: Tree, X: Any, y: Any, sample_weight: Any, loss: Any, n_threads: int
-) -> Training:
+def _training(tree: Tree, X: Any, y: Any, sample_weight: Any, loss: Any) -> Training:
     """The rows as the tree knows them."""
     target: Target = tree.schema.target  # type: ignore[assignment]
-    if target.is_classification:
-        codes, classes = class_codes(y, np.array(target.classes))
-        values: NDArray[Any] = codes
-    else:
-        values, classes = numeric_target(y), None
-    table = encode(X, schema=tree.schema, n_threads=n_threads, owner="optimality_gap")
-    check_lengths(table.n_rows, len(values))
-    weight, rows = read_weights(sample_weight, len(values))
-    if rows is not None:
-        table, values = table.take(np.flatnonzero(rows)), values[rows]
+    table, values, weight = read_rows(tree, X, y, sample_weight, "X")
+    classes = np.array(target.classes) if target.is_classification else None
     costs = None
     if target.is_classification and (loss is not None or target.class_factor):
         factor = np.asarray(target.class_factor or (1.0,) * len(target.classes))

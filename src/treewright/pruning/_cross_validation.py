@@ -274,6 +274,14 @@ def class_loss(
     5
     """
 
+    n_classes = int(y.max()) + 1
+    too_small = costs is not None and (costs.shape[0] != costs.shape[1] or len(costs) < n_classes)
+    if too_small or (class_factor is not None and len(np.asarray(class_factor)) < n_classes):
+        raise ParameterError(
+            f"costs and class_factor must have an entry for each of the {n_classes} classes of y, "
+            f"got {shown(costs)} and {shown(class_factor)}."
+        )
+
     def loss(tree: Tree, nodes: NDArray[np.int32], rows: Rows) -> NDArray[np.float64]:
         true = y[rows][:, None]
         label = tree.label[nodes]

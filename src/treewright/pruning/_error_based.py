@@ -17,7 +17,7 @@ References: Quinlan (1993), *C4.5: Programs for Machine Learning*, chapter 4.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,6 +162,8 @@ def error_based_table(
 
 def error_rules(confidence: float, variant: Variant, subtree_raising: bool) -> dict[str, Any]:
     """What the kernel needs to know."""
+    if variant not in get_args(Variant):
+        raise ParameterError(f'variant must be "release8" or "j48", got {variant!r}.')
     limit = 1.0 if variant == "release8" else 0.5
     if not 0.0 < confidence <= limit:
         raise ParameterError(
