@@ -32,6 +32,10 @@ def try_commands(folder: Path) -> None:
     run("export", model, "--output", folder / "tree.c")
     run("compare", data, "--target", "Survived", "--learners", "cart,c45", "--repeats", "1")
     run("learners", "cart")
+    command = [sys.executable, "-m", "treewright", "fit", str(data)]
+    wrong = subprocess.run(command, capture_output=True, text=True)
+    if wrong.returncode != 2 or "Missing option '--target'." not in wrong.stderr:
+        raise SystemExit(f"smoke test: a missing option is not told:\n{wrong.stderr}")
     ax = treewright.load(model).tree_.plot()
     ax.figure.savefig(folder / "tree.png")
 
