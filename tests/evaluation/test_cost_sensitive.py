@@ -190,3 +190,15 @@ def test_a_threshold_needs_two_classes(judged):
     three = CARTClassifier().fit(iris.data, iris.target)
     with pytest.raises(ParameterError, match="the model has 3"):
         choose_threshold(three, iris.data, iris.target)
+
+
+def test_shapley_values_cover_classes_that_relabelling_left_without_rows():
+    iris = datasets.load_iris()
+    costs = [[0, 1, 9], [1, 0, 9], [0, 0, 0]]  # no row is called the third
+    model = CostSensitiveClassifier(costs=costs, method="metacost", random_state=0)
+    model.fit(iris.data, iris.target)
+    assert len(model.estimator_.classes_) == 2
+    found = model.shap_values(iris.data)
+    assert list(found.output_names) == model.classes_.tolist()
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total, model.predict_proba(iris.data), atol=1e-9)

@@ -273,11 +273,14 @@ def lessons(case: Fitted) -> None:
 def shapley(case: Fitted) -> None:
     from treewright.tree.additive import additive_of
 
-    if not hasattr(case.model, "shap_values") or _kind(case).startswith("CostSensitive"):
-        return  # costs decide beside the scores that are explained
-    found = case.model.shap_values(case.asked)
+    if not hasattr(case.model, "shap_values"):
+        return
+    model, total = case.model, additive_of(case.model)
+    found = model.shap_values(case.asked)
     values = found.values.sum(axis=1) + found.base_values
-    expected = says(case.model, additive_of(case.model), case.asked)
+    if total.says != "probability" and _kind(case).startswith("CostSensitive"):
+        model = model.estimator_  # costs decide beside the scores that are explained
+    expected = says(model, total, case.asked)
     same(np.asarray(expected, float).reshape(values.shape), values, "Shapley values", 1e-7)
 
 

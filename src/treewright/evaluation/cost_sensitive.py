@@ -40,10 +40,11 @@ from treewright.estimator.parameters import (
     parameters,
 )
 from treewright.estimator.scikit import DRAWN, weights_differ
+from treewright.estimator.tasks import class_names
 from treewright.evaluation._costs import read_costs
 from treewright.evaluation._data import Rows, as_model_takes, is_class_model, read_rows
 from treewright.evaluation._folds import Split, run_folds
-from treewright.tree.additive import Additive, additive_of
+from treewright.tree.additive import Additive, additive_of, mean_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -303,7 +304,11 @@ class CostSensitiveClassifier(Explained, ClassifierMixin, BaseEstimator):  # typ
 
     def _additive(self) -> Additive:
         check_is_fitted(self)
-        return additive_of(self.estimator_)
+        found, known = additive_of(self.estimator_), np.asarray(self.estimator_.classes_)
+        if found.says not in ("probability", "votes") or len(known) == len(self.classes_):
+            return found
+        places = np.searchsorted(self.classes_, known)
+        return mean_of([found], found.schema, class_names(self), columns=[places])
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithm of the probability of each class.
