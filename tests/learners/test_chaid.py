@@ -536,7 +536,7 @@ def test_of_very_many_categories_equal_ones_are_one():
     joined = first[inverse.ravel()][codes]
     many, few = (
         CHAIDClassifier(alpha_split=1.0, adjust=False, max_depth=1).fit(
-            pd.DataFrame({"c": [f"c{i}" for i in c]}), y
+            pd.DataFrame({"c": [f"c{i:04}" for i in c]}), y
         )
         for c in (codes, joined)
     )
