@@ -265,3 +265,15 @@ def test_ctrl_c_ends_a_long_fit(press_ctrl_c):
     y = np.sin(7 * X[:, 0] * X[:, 1]) + X[:, 2]
     model = MARSRegressor(degree=2, thresh=0.0, max_terms=61)
     assert press_ctrl_c(1.0, lambda: model.fit(X, y)) < 5
+
+
+def test_a_step_gains_at_most_ten_times_what_the_step_before_gained_as_in_earth():
+    # R's earth 5.3.2 with degree=1, nk=31, thresh=0, minspan=1, endspan=1, fast.k=0,
+    # Auto.linpreds=FALSE; after the weak knot at 89 it passes over 15, which would gain more
+    i = np.arange(120)
+    x, y = (i * 37 % 101) / 101, i * i % 17 / 150
+    y = y + np.sin(11 * x) + np.maximum(x - 0.4, 0)
+    plain = {"minspan": 1, "endspan": 1, "fast_k": 0, "auto_linear": False, "pruning": None}
+    model = MARSRegressor(max_terms=31, thresh=0, **plain).fit(x[:, None], y)
+    knots = [round(term[0].knot * 101) for term in model.forward_basis_.terms if term]
+    assert knots == [39, 39, 76, 49, 66, 96, 80, 89, 51, 43, 23, 13, 2, 22, 70, 37]
