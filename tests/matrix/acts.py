@@ -192,6 +192,7 @@ def repeats_count(model: Any) -> bool:
         or getattr(model, "pruning", "") == "reduced_error"
         or "validation_fraction" in options
         or getattr(model, "n_estimators", "") == "auto"
+        or getattr(model, "variant", "") == "j48"
         or getattr(model, "early_stopping", False) is True
         or getattr(model, "adjust", "") == "monte_carlo"
         or getattr(model, "sampling", "uniform") not in ("uniform", None)
