@@ -54,15 +54,16 @@ struct Column {
 
 // How Quinlan's programs choose among the tests of a node.
 struct QuinlanRules {
-  bool single = false;     // in single precision, as release 8 of C4.5
-  bool ratio = true;       // by gain ratio; otherwise by gain
-  bool subset = false;     // group the categories of nominal features
-  bool zero_gain = false;  // a test that gains nothing may win
-  double min_items = 2;    // weight that two branches must have
-  double tolerance = 0;    // a later cut or test wins if it is better by more than this
-  double apart = 0;        // values that differ by no more are not cut apart
-  bool c50 = false;        // the rules of C5.0, see quinlan/chooser.hpp
-  double cases = 0;        // rows of the whole training set; 0: those of the problem
+  bool single = false;      // in single precision, as release 8 of C4.5
+  bool ratio = true;        // by gain ratio; otherwise by gain
+  bool subset = false;      // group the categories of nominal features
+  bool zero_gain = false;   // a test that gains nothing may win
+  double min_items = 2;     // weight that two branches must have
+  double tolerance = 0;     // a later cut or test wins if it is better by more than this
+  bool count_rows = false;  // limits count rows where J48 does, not their weight
+  double apart = 0;         // values that differ by no more are not cut apart
+  bool c50 = false;         // the rules of C5.0, see quinlan/chooser.hpp
+  double cases = 0;         // rows of the whole training set; 0: those of the problem
 };
 
 enum class GapPolicy : u8 { learned, surrogate, fractional, own_branch, majority };

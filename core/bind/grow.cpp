@@ -105,6 +105,7 @@ QuinlanRules quinlan_rules(const nb::dict& d) {
   rules.zero_gain = get<bool>(d, "zero_gain");
   rules.min_items = get<double>(d, "min_items");
   rules.tolerance = get<double>(d, "tolerance");
+  rules.count_rows = get<bool>(d, "count_rows");
   rules.apart = get<double>(d, "apart");
   rules.c50 = get<bool>(d, "c50");
   rules.cases = get<double>(d, "cases");

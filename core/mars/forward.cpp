@@ -60,7 +60,7 @@ class Pass {
   std::vector<Task> list_tasks();
   std::vector<std::vector<i32>> by_feature(const std::vector<Task>& tasks) const;
   Choice choose(Callable<void()> poll);
-  Found examine(const Task& task, Workspace& work, double tolerance);
+  Found examine(const Task& task, Workspace& work, const Limits& limits);
   bool add(const Choice& choice);
   void add_term(const Term& term, std::vector<double> values, std::vector<double> column);
   std::vector<double> hinge(const Task& task, Kind kind, i32 knot_row, bool for_basis) const;
@@ -90,6 +90,7 @@ class Pass {
   std::vector<Workspace> work_;
   Forward out_;
   i32 stamp_ = 0;
+  double most_gain_ = kInf;  // of the next step
 };
 
 void Pass::prepare(Callable<void()> poll) {
@@ -232,21 +233,21 @@ std::vector<std::vector<i32>> Pass::by_feature(const std::vector<Task>& tasks) c
   return groups;
 }
 
-Found Pass::examine(const Task& task, Workspace& work, double tolerance) {
+Found Pass::examine(const Task& task, Workspace& work, const Limits& limits) {
   const Spans s = spans(options_, data_.n_features, n_, support_[task.term], task.term > 0);
   work.run.gather(features_[task.feature], work.parents.data() + task.term % kBlock * data_.n_rows,
                   data_.weight ? root_weight_.data() : nullptr, data_.copies, n_, s,
                   is_linear_only(task.feature));
-  if (task.is_kept) return search(known_[task.term][task.feature], work, sources_, tolerance);
+  if (task.is_kept) return search(known_[task.term][task.feature], work, sources_, limits);
   work.scratch.is_ready = false;
-  return search(work.scratch, work, sources_, tolerance);
+  return search(work.scratch, work, sources_, limits);
 }
 
 Choice Pass::choose(Callable<void()> poll) {
   const std::vector<Task> tasks = list_tasks();
   std::vector<Found> found(tasks.size());
   const i32 next = static_cast<i32>(slots_.size());
-  const double tolerance = next < kLateSlot ? kTolerance : kLateTolerance;
+  const Limits limits = {next < kLateSlot ? kTolerance : kLateTolerance, most_gain_};
   const std::vector<std::vector<i32>> groups = by_feature(tasks);
   parallel_for(
       static_cast<i64>(groups.size()), options_.n_threads,
@@ -254,7 +255,7 @@ Choice Pass::choose(Callable<void()> poll) {
         Workspace& work = work_[thread];
         const Task& first = tasks[groups[g][0]];
         sort_columns(work, sources_, features_[first.feature], blocks_[first.term / kBlock].data());
-        for (const i32 i : groups[g]) found[i] = examine(tasks[i], work, tolerance);
+        for (const i32 i : groups[g]) found[i] = examine(tasks[i], work, limits);
       },
       poll);
   Choice best;
@@ -328,6 +329,7 @@ bool Pass::add(const Choice& choice) {
   if (!n_new) return out_.end = End::no_gain, false;
   queue_.add(adds_pair ? 2 : 1, first);
   stamp_ = first;
+  most_gain_ = kMostGrowth * choice.gain;
   out_.rss.push_back(total());
   out_.sizes.push_back(basis_.size());
   renew_sources(n_new);

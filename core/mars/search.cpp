@@ -83,7 +83,8 @@ void take(Known& known, const double* products, int lane, double total) {
 
 // Gains of the knots from the products with the residuals of all responses.
 Found score(const Known& known, const Run& run, const std::vector<double>& products,
-            const std::vector<Totals>& totals, i32 first_lane, i32 n_responses, double tolerance) {
+            const std::vector<Totals>& totals, i32 first_lane, i32 n_responses,
+            const Limits& limits) {
   Found found;
   const i64 n_knots = static_cast<i64>(known.outside.size());
   const double outside = known.feature_outside;
@@ -100,14 +101,14 @@ Found score(const Known& known, const Run& run, const std::vector<double>& produ
   for (i64 k = 0; k < n_knots; ++k) {
     const double slope = found.is_new ? known.cross[k] / outside : 0;
     const double length = known.outside[k] - slope * (found.is_new ? known.cross[k] : 0);
-    if (!(length > tolerance * known.spread[k]) || !(known.spread[k] > 0)) continue;
+    if (!(length > limits.tolerance * known.spread[k]) || !(known.spread[k] > 0)) continue;
     double gain = 0;
     for (i32 r = 0; r < n_responses; ++r) {
       const double h = products[(part_of(r) * n_knots + k) * kLanes + lane_of(r)] -
                        slope * totals[part_of(r)].lane[lane_of(r)];
       gain += h * h / length;
     }
-    if (gain > best * (1 + kTie)) {
+    if (gain > best * (1 + kTie) && found.linear_gain + gain <= limits.most) {
       best = gain;
       found.knot_row = run.knot_row[k];
     }
@@ -204,7 +205,7 @@ void sort_columns(Workspace& work, const Sources& sources, const Feature& featur
   }
 }
 
-Found search(Known& known, Workspace& work, const Sources& sources, double tolerance) {
+Found search(Known& known, Workspace& work, const Sources& sources, const Limits& limits) {
   const Run& run = work.run;
   const std::size_t width = run.after.size() * kLanes;
   const i32 n_basis = sources.basis.size(), n_responses = sources.residual.size();
@@ -215,7 +216,7 @@ Found search(Known& known, Workspace& work, const Sources& sources, double toler
     scan(run, run.places, work.sorted.data(), work.products.data(), totals[0]);
     for (i32 j = 0; j < sources.n_fresh; ++j)
       take(known, work.products.data(), j, totals[0].lane[j]);
-    return score(known, run, work.products, totals, sources.n_fresh, n_responses, tolerance);
+    return score(known, run, work.products, totals, sources.n_fresh, n_responses, limits);
   }
   while (known.n_columns < n_basis) {
     const i32 block = known.n_columns / kLanes;
@@ -230,7 +231,7 @@ Found search(Known& known, Workspace& work, const Sources& sources, double toler
   for (std::size_t block = 0; block < totals.size(); ++block)
     scan(run, run.rows, sources.residual.block(static_cast<i32>(block)),
          work.residual_products.data() + block * width, totals[block]);
-  return score(known, run, work.residual_products, totals, 0, n_responses, tolerance);
+  return score(known, run, work.residual_products, totals, 0, n_responses, limits);
 }
 
 }  // namespace treewright::mars

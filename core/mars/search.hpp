@@ -19,6 +19,8 @@ constexpr int kBlock = 8;  // terms side by side, a cache line
 // A knot must leave this share of its hinge outside the basis: a hundredth in the first steps.
 constexpr double kTolerance = 0.01, kLateTolerance = 1e-5;
 constexpr i32 kLateSlot = 14;
+// A step may gain at most so many times what the step before gained: more is taken for rounding.
+constexpr double kMostGrowth = 10;
 // A feature is in the span of the basis if no more than this share of it is outside. (earth asks
 // for a squared length of 0.01 instead, so that its models depend on the unit of a column.)
 constexpr double kSpanned = 1e-7;
@@ -47,6 +49,11 @@ struct Run {
   // `parent` is in the feature's order.
   void gather(const Feature& feature, const double* parent, const double* root_weight,
               const double* copies, double n, const Spans& spans, bool is_linear);
+};
+
+// What a knot must meet: the share of its hinge outside the basis, and the most that it may gain.
+struct Limits {
+  double tolerance = kTolerance, most = 0;
 };
 
 // What a search keeps from step to step.
@@ -88,6 +95,6 @@ struct Workspace {
 void sort_columns(Workspace& work, const Sources& sources, const Feature& feature,
                   const double* terms);
 
-Found search(Known& known, Workspace& work, const Sources& sources, double tolerance);
+Found search(Known& known, Workspace& work, const Sources& sources, const Limits& limits);
 
 }  // namespace treewright::mars

@@ -35,6 +35,7 @@ namespace treewright {
 struct Known {
   const i64* stats = nullptr;
   i64 items = 0, all = 0;       // scaled weight of the known rows, of all rows
+  i64 rows = 0;                 // how many they are, whatever their weight
   double cases = 0, total = 0;  // the same in rows, as the program has them
   i64 gaps() const { return all - items; }
 };
@@ -118,7 +119,7 @@ class Quinlan : public Chooser {
     build_groups(node, feature, scratch);
     const Groups& g = scratch.groups;
     if (g.size() < 2) return best;
-    const Known known = known_of(node, g.gap_stats.data(), scratch);
+    const Known known = known_of(node, g.gap_stats.data(), node.size() - g.gap_count, scratch);
     if (p.columns[feature].ordered && !p.columns[feature].multiway) {
       cut_groups(node, feature, known, scratch, best);
     } else if (rules_.subset && p.columns[feature].n_categories > 2) {
@@ -129,11 +130,12 @@ class Quinlan : public Chooser {
     return best;
   }
 
-  Known known_of(const NodeView& node, const i64* gap_stats, Scratch& scratch) const {
+  Known known_of(const NodeView& node, const i64* gap_stats, i64 rows, Scratch& scratch) const {
     const Problem& p = node.problem;
     scratch.known.assign(node.stats, node.stats + p.n_stats);
     for (i32 k = 0; k < p.n_stats; ++k) scratch.known[k] -= gap_stats[k];
     Known known{scratch.known.data(), p.weight_of(scratch.known.data()), p.weight_of(node.stats)};
+    known.rows = rows;
     known.cases = weight(known.items);
     known.total = weight(known.all);
     if constexpr (std::is_same_v<Real, float>) {
@@ -155,7 +157,7 @@ class Quinlan : public Chooser {
     for (i64 i = n; i < node.size(); ++i) {
       add_any(p, node.block.target, e[i].id, gap_stats.data());
     }
-    const Known known = known_of(node, gap_stats.data(), scratch);
+    const Known known = known_of(node, gap_stats.data(), n, scratch);
     const TargetArrays& t = node.block.target;
     const Column& column = p.columns[feature];
     const bool crowded = crowded_[feature];
@@ -225,6 +227,7 @@ class Quinlan : public Chooser {
                                  : std::clamp(0.1 * cases / classes, rules_.min_items,
                                               std::max(rules_.min_items, 25.0));
     if (!are_enough(cases, 2 * least)) return;
+    if (rules_.count_rows && !are_enough(static_cast<double>(known.rows), 2 * least)) return;
     Side left(terms_, classes, scratch.left, terms_in(scratch, 0));
     Side right(terms_, classes, scratch.right, terms_in(scratch, 1));
     right.fill(known.stats);

@@ -3,9 +3,9 @@
 // C4.5 takes the best gain ratio of the tests whose gain is not below the average.
 //
 // C5.0 parts from it in three ways. With many cases per class, a test needs only to pay for naming
-// its feature, not to gain the average. Of nearly equal ratios the test with fewer branches wins,
-// then the one with more gain. Nominal features with very many values are not tested, unless there
-// are no others or they are grouped.
+// its feature, not to gain the average. A later test wins with a higher ratio, and with a ratio
+// that is nearly as high if it has fewer branches, or as many and more gain. Nominal features with
+// very many values are not tested, unless there are no others or they are grouped.
 //
 // References: Quinlan (1993), C4.5: Programs for Machine Learning, chapter 2. C5.0: from its
 // recorded runs.
@@ -29,7 +29,8 @@ class QuinlanPick {
     few_values_.assign(p.n_features(), true);
     values_.assign(p.n_features(), 2);
     const double all = static_cast<double>(p.weight_of(p.total.data())) * unit_;
-    const double cases = rules_.cases > 0 ? rules_.cases : all;
+    const double rows = static_cast<double>(p.n_rows);
+    const double cases = rules_.cases > 0 ? rules_.cases : rules_.count_rows ? rows : all;
     cases_per_class_ = cases / std::max(p.targets.n_classes, 1);
     bool any_few = false;
     for (i32 f = 0; f < p.n_features(); ++f) {
@@ -111,7 +112,8 @@ class QuinlanPick {
     for (const Candidate* c : offered) {
       if (c->bits < least || !(c->split_info > 0)) continue;
       const double ratio = c->bits / c->split_info;
-      if (!best || ratio > 1.001 * most || (ratio > 0.999 * most && is_simpler(*c, *best))) {
+      if (!best || ratio > (1 + rules_.tolerance) * most ||
+          (ratio > 0.999 * most && is_simpler(*c, *best))) {
         best = c;
         most = ratio;
       }

@@ -61,6 +61,8 @@ def test_whole_weights_equal_repeated_rows(estimator: Any, columns: dict[str, An
         pytest.skip("folds and draws pick rows, and a repeated row is two of them")
     if getattr(estimator, "missing", "") == "surrogate":
         pytest.skip("a surrogate must move two rows each way, as in rpart, whatever they weigh")
+    if getattr(estimator, "variant", "") == "j48":
+        pytest.skip("J48 counts rows where it asks how many known values a cut has")
     X, y = pd.DataFrame(columns), target_for(estimator, columns)
     weight = np.random.default_rng(5).integers(0, 4, len(y))
     where = np.repeat(np.arange(len(y)), weight)

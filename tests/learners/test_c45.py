@@ -243,3 +243,31 @@ def test_thresholds_part_the_values_next_to_them(low, high, variant):
         assert low <= model.tree_.splits.breaks[0] < high
     else:  # both are infinite in single precision
         assert model.tree_.n_leaves == 1
+
+
+def test_j48_cuts_only_where_the_known_values_are_twice_the_least_number_of_rows():
+    # Weka 3.6.14 with -U stops at x0 > 0: three rows, though they weigh 9
+    X = [[1, 1], [1, 2], [1, 3]] + [[0, 0]] * 9
+    y, weight = ["a", "a", "b"] + ["c"] * 9, [3.0] * 3 + [1 / 3] * 9
+    n_leaves = {
+        variant: C45Classifier(variant=variant, pruning=None).fit(X, y, weight).get_n_leaves()
+        for variant in ("c45", "j48")
+    }
+    assert n_leaves == {"c45": 3, "j48": 2}
+
+
+def test_j48_leaves_features_of_many_categories_out_of_the_average_by_the_number_of_rows():
+    # Weka 3.6.14 with -U begins with b: 7 categories are more than 0.3 times 20 rows, though
+    # below 0.3 times their weight of 60
+    a = [2, 5, 5, 0, 2, 5, 3, 0, 4, 5, 6, 2, 1, 6, 1, 4, 1, 2, 3, 3]
+    b = [2, 1, 1, 0, 1, 0, 4, 0, 2, 0, 3, 1, 4, 4, 3, 3, 4, 2, 4, 4]
+    c = list("01234560022612240225")
+    y = [1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    weight = [1, 5, 1, 5, 1, 5, 1, 1, 5, 5, 1, 5, 5, 1, 5, 1, 5, 1, 1, 5]
+    X = pd.DataFrame({"a": np.array(a, float), "b": np.array(b, float), "c": c})
+    roots = {
+        variant: C45Classifier(variant=variant, pruning=None).fit(X, y, weight).tree_.splits
+        for variant in ("c45", "j48")
+    }
+    names = {variant: X.columns[splits.feature[0]] for variant, splits in roots.items()}
+    assert names == {"c45": "c", "j48": "b"}

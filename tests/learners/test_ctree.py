@@ -171,6 +171,14 @@ def test_monte_carlo_needs_whole_rows(steps):
         CTreeClassifier(adjust="monte_carlo", missing="fractional").fit(X, y)
 
 
+def test_monte_carlo_refuses_weights_that_would_repeat_rows_without_end(steps):
+    X, y = steps
+    weight = np.ones(300)
+    weight[7] = 1e11
+    with pytest.raises(DataError, match=r"may add up to at most 10,000,000 .* use adjust="):
+        CTreeClassifier(adjust="monte_carlo", n_resamples=9).fit(X, y, sample_weight=weight)
+
+
 def test_the_maximum_form_is_the_largest_standardised_statistic(steps):
     X, y = steps
     quadratic = CTreeClassifier().fit(X, y).tree_.tests

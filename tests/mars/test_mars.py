@@ -289,3 +289,15 @@ def test_numbers_whose_products_overflow_are_refused(learner):
     with pytest.raises(DataError, match="with degree=2 needs numbers within ±1e\\+75"):
         learner(degree=2).fit(X * 1e300, y)
     assert learner(degree=2).fit(X * 1e70, y).score(X * 1e70, y) > 0.5
+
+
+def test_a_step_gains_at_most_ten_times_what_the_step_before_gained_as_in_earth():
+    # R's earth 5.3.2 with degree=1, nk=31, thresh=0, minspan=1, endspan=1, fast.k=0,
+    # Auto.linpreds=FALSE; after the weak knot at 89 it passes over 15, which would gain more
+    i = np.arange(120)
+    x, y = (i * 37 % 101) / 101, i * i % 17 / 150
+    y = y + np.sin(11 * x) + np.maximum(x - 0.4, 0)
+    plain = {"minspan": 1, "endspan": 1, "fast_k": 0, "auto_linear": False, "pruning": None}
+    model = MARSRegressor(max_terms=31, thresh=0, **plain).fit(x[:, None], y)
+    knots = [round(term[0].knot * 101) for term in model.forward_basis_.terms if term]
+    assert knots == [39, 39, 76, 49, 66, 96, 80, 89, 51, 43, 23, 13, 2, 22, 70, 37]

@@ -195,6 +195,7 @@ def repeats_count(model: Any, has_gaps: bool) -> bool:
         or getattr(model, "pruning", "") == "reduced_error"
         or "validation_fraction" in options
         or getattr(model, "n_estimators", "") == "auto"
+        or getattr(model, "variant", "") == "j48"
         or getattr(model, "early_stopping", False) is True
         or getattr(model, "adjust", "") == "monte_carlo"
         or getattr(model, "sampling", "uniform") not in ("uniform", None)

@@ -233,6 +233,7 @@ class C45Classifier(ClassificationMixin, TreeEstimator):
                 single=single,
                 zero_gain=not j48,
                 tolerance=_TOLERANCE[self.variant],
+                count_rows=j48,
                 apart=0.0 if self.variant == "c45" else APART,
             ),
         )

@@ -20,6 +20,9 @@ __all__ = ["OWN", "check_resampling", "check_surrogates", "n_surrogates", "read_
 USUAL_SURROGATES = 5
 """Surrogates kept where their number is not given, as in rpart."""
 
+MOST_REPEATED = 10_000_000
+"""Largest sum of weights that permutations take: each unit of weight is a row of its own there."""
+
 OWN = {
     "alpha": Parameter(
         [Interval(Real, 0.0, 1.0, closed="right")],
@@ -133,6 +136,12 @@ def check_resampling(estimator: Any, training: Training) -> None:
         raise DataError(
             'adjust="monte_carlo" repeats rows by their weights, which must then be multiples of '
             'the smallest, got others in sample_weight or class_weight; use adjust="bonferroni".'
+        )
+    if weights is not None and weights.sum() > MOST_REPEATED:
+        raise DataError(
+            'adjust="monte_carlo" repeats rows by their weights, which may add up to at most '
+            f"{MOST_REPEATED:,} times the smallest, got {weights.sum():,.0f}; "
+            'use adjust="bonferroni".'
         )
 
 

@@ -62,6 +62,10 @@ class QuinlanRules:
         Whether a test that gains nothing may win (it does in C4.5, not in J48).
     tolerance
         A later cut or test wins if it is better by more than this.
+    count_rows
+        Count rows, whatever their weights, where J48 does: a continuous feature is cut only if
+        its known values are twice the least weight of a side in number, too, and a nominal one is
+        left out of the average gain if its categories are 0.3 times the rows.
     apart
         Values that differ by no more are not cut apart.
     c50
@@ -77,6 +81,7 @@ class QuinlanRules:
     single: bool = False
     zero_gain: bool = False
     tolerance: float = 0.0
+    count_rows: bool = False
     apart: float = 0.0
     c50: bool = False
     cases: float = 0.0
