@@ -12,7 +12,7 @@ from typing import Any
 
 from treewright.data.amounts import amounts
 from treewright.data.moments import dotted_dates
-from treewright.data.suspects import IS_NUMBER
+from treewright.data.text_numbers import numbers
 
 __all__ = ["clear_gap_words"]
 
@@ -66,9 +66,9 @@ def _as_numbers_or_dates(name: str, column: Any) -> Any:
     if column.null_count == len(column):
         return None
     trimmed = pc.utf8_trim_whitespace(column)
-    is_number = pc.match_substring_regex(trimmed, IS_NUMBER)
-    if pc.all(is_number).as_py():
-        return trimmed.cast(pa.float64())
+    read = numbers(trimmed)
+    if read.null_count == column.null_count:
+        return read
     try:
         return trimmed.cast(pa.timestamp("s"))
     except pa.ArrowInvalid:

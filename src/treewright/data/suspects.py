@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.text_numbers import IS_NUMBER
 from treewright.errors import PrecisionWarning, SuspectColumnWarning
 
-__all__ = ["IS_NUMBER", "warn_lost_digits", "warn_suspect_text"]
-
-IS_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-"""What reads as a number, for Arrow's regular expressions."""
+__all__ = ["warn_lost_digits", "warn_suspect_text"]
 
 SHARE = 0.95
 """Share of the distinct values that must read as numbers, or of the rows that must differ."""
