@@ -147,6 +147,13 @@ def test_a_block_names_the_line_of_the_file(tmp_path: Path) -> None:
         open_source(tmp_path / "t.csv")
 
 
+def test_blocks_of_a_header_alone_are_refused(tmp_path: Path) -> None:
+    for text in ("a,b\n", "a,b", '"a,b\n1,2\n'):
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.raises(DataError, match=r"^t\.csv: there must be rows below the header"):
+            open_source(tmp_path / "t.csv")
+
+
 def test_blocks_of_another_encoding_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes("a,b\n1,grün\n".encode("latin-1"))
     with pytest.raises(DataError, match=r"must be UTF-8, but byte 0xfc is not"):
