@@ -154,6 +154,13 @@ def test_blocks_of_a_header_alone_are_refused(tmp_path: Path) -> None:
             open_source(tmp_path / "t.csv")
 
 
+def test_blocks_whose_columns_share_a_name_are_refused(tmp_path: Path) -> None:
+    table = pa.table([[1], [2]], names=["a", "a"])
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"^t\.parquet: column names must be unique, but 'a'"):
+        open_source(tmp_path / "t.parquet")
+
+
 def test_blocks_of_another_encoding_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes("a,b\n1,grün\n".encode("latin-1"))
     with pytest.raises(DataError, match=r"must be UTF-8, but byte 0xfc is not"):
