@@ -7,6 +7,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from treewright.data import read_table
@@ -136,3 +137,31 @@ def test_a_file_with_a_fault_is_refused_with_its_line(
         read(content)
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
+
+
+def test_a_date_format_that_says_a_part_twice_is_refused(read: Any) -> None:
+    content = "@relation r\n@attribute a date 'yyyy-yyyy'\n@data\n2020-2020\n"
+    with pytest.raises(
+        DataError, match="line 2: a date format must use each part once, got 'yyyy'"
+    ):
+        read(content)
+
+
+def test_blanks_between_quotes_are_read_in_one_pass(read: Any) -> None:
+    blanks = " " * 200_000  # the square of this would take hours
+    assert read(HEAD + f"'1'{blanks},{blanks}'x'\n").to_pydict() == {"a": [1.0], "b": ["x"]}
+    with pytest.raises(DataError, match="quotes must be closed"):
+        read(HEAD + f"1{blanks},{blanks}'x{blanks}y\n")
+
+
+def test_many_attributes_are_read_in_one_pass(read: Any) -> None:
+    n = 50_000  # the square of this would take a minute
+    names = "".join(f"@attribute a{j} numeric\n" for j in range(n))
+    with pytest.raises(DataError, match="'a7' comes more than once"):
+        read(f"@relation r\n{names}@attribute a7 numeric\n@data\n")
+
+
+def test_words_for_no_number_are_read_as_in_other_programs(read: Any) -> None:
+    found = read(HEAD + "NaN,x\n-Infinity,y\n").column("a").to_pylist()
+    assert np.isnan(found[0])
+    assert found[1] == -np.inf

@@ -8,11 +8,14 @@ from __future__ import annotations
 import bz2
 import datetime
 import gzip
+import lzma
 import random
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.feather
@@ -144,7 +147,45 @@ def test_a_block_names_the_line_of_the_file(tmp_path: Path) -> None:
         open_source(tmp_path / "t.csv")
 
 
+def test_blocks_of_a_header_alone_are_refused(tmp_path: Path) -> None:
+    for text in ("a,b\n", "a,b", '"a,b\n1,2\n'):
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.raises(DataError, match=r"^t\.csv: there must be rows below the header"):
+            open_source(tmp_path / "t.csv")
+
+
+def test_blocks_whose_columns_share_a_name_are_refused(tmp_path: Path) -> None:
+    table = pa.table([[1], [2]], names=["a", "a"])
+    pq.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"^t\.parquet: column names must be unique, but 'a'"):
+        open_source(tmp_path / "t.parquet")
+
+
 def test_blocks_of_another_encoding_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes("a,b\n1,grün\n".encode("latin-1"))
     with pytest.raises(DataError, match=r"must be UTF-8, but byte 0xfc is not"):
         open_source(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zip"])
+def test_a_packed_file_that_grows_too_much_is_refused(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / f"t.csv.{kind}"
+    data = b"a,b\n" + b"1,2\n" * 600_000
+
+    def write(data: bytes) -> None:
+        if kind == "zip":
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("t.csv", data)
+        else:
+            packer: Any = {"gz": gzip, "bz2": bz2, "xz": lzma}[kind]
+            path.write_bytes(packer.compress(data))
+
+    write(data)
+    assert read_table(path).num_rows == 600_000
+    monkeypatch.setattr("treewright.data.textfile.LARGEST", 1 << 20)
+    with pytest.raises(DataError, match=r"but it holds more; unpack it and read the file"):
+        read_table(path)
+    write(b"a,b\n" + random.Random(0).randbytes(1 << 20).hex().encode() + b",2\n")
+    assert read_table(path).num_rows == 1  # large, but not packed tightly

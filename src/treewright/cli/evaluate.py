@@ -24,6 +24,7 @@ from treewright.cli._arguments import (
     Separator,
 )
 from treewright.cli.fit import LEARNERS, Task
+from treewright.data.text_numbers import number
 from treewright.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -214,13 +215,13 @@ def _read_costs(costs: list[str], y: Any) -> dict[Any, dict[Any, float]] | None:
         pair, equals, cost = word.rpartition("=")
         true, colon, said = pair.partition(":")
         try:
-            number = float(cost)
+            price = number(cost)
         except ValueError:
             equals = ""
         if not equals or not colon:
             raise ParameterError(f"--costs takes true:said=cost, such as bad:good=5, got {word!r}.")
         row = found.setdefault(_judging.class_named(true.strip(), y), {})
-        row[_judging.class_named(said.strip(), y)] = number
+        row[_judging.class_named(said.strip(), y)] = price
     return found or None
 
 

@@ -25,6 +25,7 @@ from treewright.cli._arguments import (
     Target,
 )
 from treewright.cli.fit import LEARNERS, Task
+from treewright.data.text_numbers import number
 from treewright.errors import ParameterError
 
 __all__ = ["run"]
@@ -136,6 +137,6 @@ def _parse_within(text: str | None) -> str | float | None:
     if text is None or text == "1se":
         return text
     try:
-        return float(text)
+        return number(text)
     except ValueError:
         raise ParameterError(f"--simplest-within takes 1se or a number, got {text!r}.") from None

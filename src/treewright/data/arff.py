@@ -11,25 +11,30 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from treewright.data.categories import listed
 from treewright.data.frames import DECLARED
+from treewright.data.text_numbers import numbers
 from treewright.data.textfile import file_error, read_utf8
 
 __all__ = ["read_arff"]
 
 Cell = str | None
 
+# Possessive: one pass, whatever the line is.
 _TOKEN = re.compile(
-    r"""\s*
-    (?: '(?P<single>(?:[^'\\]|\\.)*)'
-      | "(?P<double>(?:[^"\\]|\\.)*)"
-      | (?P<bare>(?:[^,'"\s][^,]*?)?) )
-    \s*(?P<end>,|$)""",
+    r"""\s*+
+    (?: '(?P<single>(?:[^'\\]|\\.)*+)'
+      | "(?P<double>(?:[^"\\]|\\.)*+)"
+      | (?P<bare>(?:[^,'"\s][^,]*+)?+) )
+    \s*+(?P<end>,|$)""",
     re.VERBOSE,
 )
 _NAME = re.compile(
@@ -90,7 +95,7 @@ def _read_header(path: Path, lines: list[str]) -> tuple[list[_Attribute], int]:
 
 def _check_attributes(path: Path, attributes: list[_Attribute], line: int) -> None:
     names = [attribute.name for attribute in attributes]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if not names:
         raise file_error(path, "@data must follow attributes, but there are none", "add them", line)
     if repeated:
@@ -181,7 +186,8 @@ def _tokens(line: str) -> list[Cell] | None:
     position = 0
     while found := _TOKEN.match(line, position):
         if found["bare"] is not None:
-            cells.append(None if found["bare"] == "?" else found["bare"])
+            bare = found["bare"].rstrip()
+            cells.append(None if bare == "?" else bare)
         else:
             cells.append(_unescape(found["single"] or found["double"] or ""))
         position = found.end()
@@ -232,17 +238,26 @@ def _converted(
         try:
             values.append(None if cell is None else convert(cell))
         except (ValueError, KeyError):
-            rule = "one of its declared values" if attribute.kind == "nominal" else attribute.kind
-            raise _CellError(
-                row, f"attribute {attribute.name!r} must be {rule}, but a value is {cell!r}"
-            ) from None
+            raise _bad_cell(attribute, cells, row) from None
     return values
+
+
+def _bad_cell(attribute: _Attribute, cells: tuple[Cell, ...], row: int) -> _CellError:
+    rule = "one of its declared values" if attribute.kind == "nominal" else attribute.kind
+    return _CellError(
+        row, f"attribute {attribute.name!r} must be {rule}, but a value is {cells[row]!r:.60}"
+    )
 
 
 def _numeric(attribute: _Attribute, cells: tuple[Cell, ...]) -> Any:
     import pyarrow as pa
 
-    return pa.array(_converted(attribute, cells, float), pa.float64())
+    text = pa.array(cells, pa.large_string())
+    read = numbers(text, words=True)
+    if read.null_count > text.null_count:
+        is_wrong = np.asarray(read.is_null()) & np.asarray(text.is_valid())
+        raise _bad_cell(attribute, cells, int(is_wrong.argmax()))
+    return read
 
 
 def _string(attribute: _Attribute, cells: tuple[Cell, ...]) -> Any:
@@ -272,6 +287,11 @@ def _python_format(path: Path, java: str, number: int) -> str:
     """A date format of Java, as far as ``strptime`` has the same."""
     parts: list[str] = []
     for quoted, letters, other in _format_parts(java):
+        if letters and _JAVA_DATE.get(letters) in parts:
+            problem = (
+                f"a date format must use each part once, got {letters!r} twice in {java!r:.60}"
+            )
+            raise file_error(path, problem, "write dates in ISO format", number)
         if letters and letters not in _JAVA_DATE:
             raise file_error(
                 path,

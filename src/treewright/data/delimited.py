@@ -20,6 +20,7 @@ from treewright.data.amounts import amounts
 from treewright.data.categories import listed
 from treewright.data.moments import read_moments
 from treewright.data.schema import Schema
+from treewright.data.text_numbers import numbers
 from treewright.data.textfile import file_error, read_utf8
 from treewright.errors import DataError, ParameterError
 
@@ -268,5 +269,4 @@ def _typed(column: Any, categories: tuple[Any, ...]) -> Any:
         yes = pc.is_in(column, pa.array(_TRUE, column.type))
         no = pc.is_in(column, pa.array(_FALSE, column.type))
         return pc.if_else(yes, True, pc.if_else(no, False, pa.scalar(None, pa.bool_())))
-    is_number = pc.match_substring_regex(column, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-    return pc.if_else(is_number, column, pa.scalar(None, column.type)).cast(pa.float64())
+    return numbers(column)

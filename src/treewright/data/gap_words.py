@@ -12,7 +12,7 @@ from typing import Any
 
 from treewright.data.amounts import amounts
 from treewright.data.moments import read_moments
-from treewright.data.suspects import IS_NUMBER
+from treewright.data.text_numbers import numbers
 
 __all__ = ["clear_gap_words"]
 
@@ -60,14 +60,13 @@ def _clear(name: str, column: Any, is_text: bool) -> tuple[Any, int]:
 
 def _as_numbers_or_dates(name: str, column: Any) -> Any:
     """The texts as numbers or dates where all of them can be read so."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if column.null_count == len(column):
         return None
     trimmed = pc.utf8_trim_whitespace(column)
-    is_number = pc.match_substring_regex(trimmed, IS_NUMBER)
-    if pc.all(is_number).as_py():
-        return trimmed.cast(pa.float64())
+    read = numbers(trimmed)
+    if read.null_count == column.null_count:
+        return read
     moments = read_moments(trimmed)
     return amounts(name, trimmed) if moments is None else moments

@@ -43,7 +43,8 @@ def read_table(
     ----------
     path
         A file ending in .csv, .tsv, .tab, .txt or .arff (also packed: .gz, .bz2, .xz, .zip),
-        .parquet, .arrow or .feather, or a folder of Parquet files.
+        .parquet, .arrow or .feather, or a folder of Parquet files. A packed file may hold 256 MB,
+        or 100 times its size where that is more.
     gaps
         Cells of a delimited file that are gaps.
     separator

@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.data.text_numbers import IS_NUMBER
 from treewright.errors import PrecisionWarning, SuspectColumnWarning
 
-__all__ = ["IS_NUMBER", "warn_lost_digits", "warn_many_categories", "warn_suspect_text"]
-
-IS_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-"""What reads as a number, for Arrow's regular expressions."""
+__all__ = ["warn_lost_digits", "warn_many_categories", "warn_suspect_text"]
 
 IS_DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ]|$)"
 """What looks like a date, in whatever order."""

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 from treewright.errors import DataError, ParameterError
 
@@ -35,11 +35,14 @@ def file_error(path: Path, problem: str, way_out: str, line: int | None = None) 
 def read_bytes(path: Path) -> bytes:
     """All bytes of a file, unpacked if its first bytes say that it is compressed."""
     data = path.read_bytes()
-    for name, (start, unpack) in _PACKED.items():
+    for name, (start, opened) in _PACKED.items():
         if not data.startswith(start):
             continue
         try:
-            return unpack(data)
+            with opened(io.BytesIO(data)) as stream:
+                return _read_bounded(path, stream, max(LARGEST, RATIO * len(data)))
+        except DataError:
+            raise
         except _DAMAGED as error:
             raise file_error(
                 path, f"the {name} data are damaged ({error})", "copy or download it again"
@@ -47,22 +50,40 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def _unzip(data: bytes) -> bytes:
+def _read_bounded(path: Path, stream: IO[bytes], most: int) -> bytes:
+    """All of a stream that unpacks; a few packed bytes may stand for gigabytes."""
+    pieces, size = [], 0
+    while piece := stream.read(_CHUNK):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            raise file_error(
+                path,
+                f"a packed file may hold {most >> 20} MB (the larger of {LARGEST >> 20} MB and "
+                f"{RATIO} times its size), but it holds more",
+                "unpack it and read the file that comes out",
+            )
+    return b"".join(pieces)
+
+
+def _unzip(data: BinaryIO) -> IO[bytes]:
     """The only file in a zip archive; folders and what macOS adds do not count."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
-        if len(names) != 1:
-            raise zipfile.BadZipFile(f"it holds {len(names)} files instead of one")
-        return archive.read(names[0])
+    archive = zipfile.ZipFile(data)
+    names = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
+    if len(names) != 1:
+        raise zipfile.BadZipFile(f"it holds {len(names)} files instead of one")
+    return archive.open(names[0])
 
 
-_PACKED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
-    "gzip": (b"\x1f\x8b", gzip.decompress),
-    "bzip2": (b"BZh", bz2.decompress),
-    "xz": (b"\xfd7zXZ\x00", lzma.decompress),
+LARGEST, RATIO = 256 << 20, 100
+"""Bytes that any packed file may hold, and how many times its size a larger one may."""
+_PACKED: dict[str, tuple[bytes, Callable[[BinaryIO], Any]]] = {
+    "gzip": (b"\x1f\x8b", lambda data: gzip.GzipFile(fileobj=data)),
+    "bzip2": (b"BZh", bz2.BZ2File),
+    "xz": (b"\xfd7zXZ\x00", lzma.LZMAFile),
     "zip": (b"PK\x03\x04", _unzip),
 }
-"""How packed files begin, and what unpacks them."""
+"""How packed files begin, and what opens them."""
 _DAMAGED: tuple[type[Exception], ...] = (
     EOFError,
     OSError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -190,7 +191,7 @@ def _folder_values(files: list[Path], base: Path) -> list[Folders]:
 
 
 def _is_integer(text: str) -> bool:
-    return text.lstrip("-").isdigit() and abs(int(text)) < 2**31
+    return re.fullmatch("-?[0-9]{1,10}", text) is not None and abs(int(text)) < 2**31
 
 
 def _chosen(types: Any, columns: Sequence[str] | None) -> Any:

@@ -90,6 +90,9 @@ def csv_source(files: list[Path], base: Path) -> Source:
     pieces: list[CsvPiece] = []
     for file in files:
         pieces += _pieces(file)
+    if not pieces:
+        problem = "there must be rows below the header, but there are none"
+        raise file_error(files[0], problem, "add some")
     for piece in pieces[1:]:
         if piece.names != pieces[0].names:
             raise DataError(
@@ -127,7 +130,7 @@ def _pieces(file: Path) -> list[CsvPiece]:
     names, body = _header(file, head[skipped:], separator)
     _check_names(file, names, ())
     ends = _line_ends(file, skipped + body, size)
-    starts = [skipped + body, *ends[:-1]]
+    starts = [skipped + body, *ends][: len(ends)]
     return [
         CsvPiece(str(file), a, b, tuple(names), separator, decimal)
         for a, b in zip(starts, ends, strict=True)

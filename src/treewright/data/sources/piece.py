@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -61,6 +62,13 @@ def common_types(schemas: Sequence[tuple[str, Any]]) -> Any:
     """
     import pyarrow as pa
 
+    for name, schema in schemas:
+        repeated = [column for column, n in Counter(schema.names).items() if n > 1]
+        if repeated:
+            raise DataError(
+                f"{name}: column names must be unique, but {listed(repeated)} comes more than "
+                "once; rename them."
+            )
     first_name, first = schemas[0]
     fields = {field.name: field for field in first}
     for name, schema in schemas[1:]:
