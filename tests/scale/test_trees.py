@@ -155,6 +155,9 @@ def test_wrong_sources_are_refused():
     large = table.set_column(4, "number", pa.array(np.full(100, 1e200)))
     with pytest.raises(DataError, match="Targets must lie within"):
         CARTRegressor().fit(large, target="number")
+    small = table.set_column(4, "number", pa.array(np.arange(100) * 1e-200))
+    with pytest.raises(DataError, match="Targets must lie 1e-100 apart"):
+        CARTRegressor().fit(small, target="number")
 
 
 def test_ctrl_c_ends_a_fit_on_blocks(press_ctrl_c):

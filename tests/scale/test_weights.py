@@ -38,6 +38,7 @@ TREES = [
     (CARTRegressor, "number", {"min_samples_leaf": 3, "cp": 0.001}),
     (RandomForestClassifier, "three", {**FOREST, "max_samples": 0.5}),
     (RandomForestClassifier, "two", {**FOREST, "class_weight": "balanced"}),
+    (RandomForestClassifier, "two", {**FOREST, "min_weight_fraction_leaf": 0.1}),
     (RandomForestRegressor, "number", {**FOREST, "min_samples_leaf": 20, "bootstrap": False}),
 ]
 

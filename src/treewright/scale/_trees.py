@@ -57,7 +57,7 @@ __all__ = ["fit_source"]
 Ints = NDArray[np.int64]
 
 MOST_NUMBER = 1e100
-"""Size of a number up to which squares and sums stay finite."""
+"""Size of a number up to which squares and sums stay finite, and its inverse above zero."""
 
 
 def fit_source(
@@ -269,7 +269,7 @@ def _work(
     weights = _Weights.of(found, factors)
     learner, n_draws = _learner(estimator, training, weights)
     scale, units = _scale(found, weights, n_draws)
-    if weights is not None and not n_draws:
+    if weights is not None:
         mean = weights.total / found.n_rows
         training = replace(training, sample_weight=np.broadcast_to(mean, found.n_rows))
     redraw = getattr(estimator, "redraw", True)
@@ -400,6 +400,11 @@ def _scale(found: TargetPart, weights: _Weights | None, n_draws: int) -> tuple[T
     if max(abs(low), abs(high)) > MOST_NUMBER:
         raise DataError(
             f"Targets must lie within ±{MOST_NUMBER:g} where X is read in blocks, got "
+            f"{low:g} to {high:g}; scale them."
+        )
+    if 0 < high / 2 - low / 2 < 1 / MOST_NUMBER:
+        raise DataError(
+            f"Targets must lie {1 / MOST_NUMBER:g} apart where X is read in blocks, got "
             f"{low:g} to {high:g}; scale them."
         )
     shift = low / 2 + high / 2
