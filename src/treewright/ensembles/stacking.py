@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import hstack as sparse_hstack
 from scipy.sparse import issparse
-from scipy.special import expit, softmax
+from scipy.special import expit
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import StackingClassifier as SklearnStackingClassifier
 from sklearn.ensemble import StackingRegressor as SklearnStackingRegressor
@@ -39,7 +39,7 @@ from treewright.ensembles._committee import (
     out_of_fold,
 )
 from treewright.errors import DataError, ModelFileError, ParameterError
-from treewright.estimator.linear import as_numbers, weighted_sums
+from treewright.estimator.linear import as_numbers, shares, weighted_sums
 from treewright.estimator.parameters import check_parameters, keep, parameters
 from treewright.estimator.target import ClassTarget
 
@@ -467,7 +467,7 @@ class StackingClassifier(_Stacking, SklearnStackingClassifier):  # type: ignore[
         if scores.shape[1] == 1:
             second = expit(scores[:, 0])
             return np.column_stack([1 - second, second])
-        return np.asarray(softmax(scores, axis=1))
+        return shares(scores)
 
     def _asked(self) -> list[str]:
         found = []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treewright.data.encode import encode
 from treewright.errors import ConversionWarning, DataError
 
-__all__ = ["as_numbers", "weighted_sums"]
+__all__ = ["as_numbers", "shares", "weighted_sums"]
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ MOST = 1e100
 """Largest number in a linear model; squares and sums of larger ones overflow."""
 
 
-BLOCK = 4096
+BLOCK = 16384
 """Rows that are added up at once, so that their sums stay in the cache."""
 
 
@@ -48,12 +48,29 @@ def weighted_sums(columns: Floats, weights: Floats) -> Floats:
     """
     n_rows = columns.shape[1]
     sums = np.zeros((len(weights), n_rows))
+    product = np.empty(min(n_rows, BLOCK))
     for first in range(0, n_rows, BLOCK):
         block = columns[:, first : first + BLOCK]
-        for total, own in zip(sums[:, first : first + BLOCK], weights, strict=True):
+        part = product[: block.shape[1]]
+        for total, own in zip(sums[:, first : first + BLOCK], weights.tolist(), strict=True):
             for column, weight in zip(block, own, strict=True):
-                total += column * weight
-    return np.ascontiguousarray(sums.T)
+                total += np.multiply(column, weight, out=part)
+    return sums.T
+
+
+def shares(scores: Floats) -> Floats:
+    """Exponentials of the scores of each row, divided by their sum.
+
+    Examples
+    --------
+    >>> shares(np.array([[0.0, 0.0], [0.0, np.log(3)]])).round(2).tolist()
+    [[0.5, 0.5], [0.25, 0.75]]
+    """
+    each = np.exp(scores - scores.max(axis=1, keepdims=True)).T
+    total = each[0].copy()
+    for one in each[1:]:  # class by class: numpy's sum has another order for a single row
+        total += one
+    return np.asarray((each / total).T)
 
 
 def as_numbers(X: Any, owner: str) -> Any:

@@ -25,11 +25,15 @@ class Factor:
     kind: int
     knot: float
 
-    def values(self, x: Floats) -> Floats:
-        """The factor at values of its predictor."""
+    def values(self, x: Floats, out: Floats | None = None) -> Floats:
+        """The factor at values of its predictor, written to ``out`` where that is given."""
         if self.kind == LINEAR:
             return x
-        return np.maximum(self.knot - x if self.kind == FALLING else x - self.knot, 0.0)
+        if self.kind == FALLING:
+            above = np.subtract(self.knot, x, out=out)
+        else:
+            above = np.subtract(x, self.knot, out=out)
+        return np.maximum(above, 0.0, out=above)
 
 
 Term = tuple[Factor, ...]
@@ -91,9 +95,16 @@ class Basis:
         x
             Numbers of shape (n_predictors, n_rows).
         """
-        values = np.ones((len(self.terms), x.shape[1]))
+        values = np.empty((len(self.terms), x.shape[1]))
         for row, term in zip(values, self.terms, strict=True):
-            for factor in term:
+            if not term:
+                row[:] = 1.0
+                continue
+            first, *others = term
+            found = first.values(x[first.predictor], out=row)
+            if found is not row:
+                row[:] = found
+            for factor in others:
                 row *= factor.values(x[factor.predictor])
         return values.T
 

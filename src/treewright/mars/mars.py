@@ -18,8 +18,9 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
+from scipy.special import expit
 
+from treewright.estimator.linear import shares
 from treewright.estimator.parameters import keep, parameters
 from treewright.estimator.target import ClassTarget, NumberTarget
 from treewright.estimator.training import Training
@@ -253,7 +254,7 @@ class MARSClassifier(ClassTarget, MARS):
         if self.n_classes_ == 2:
             second = expit(scores[:, 0])
             return np.column_stack([1 - second, second])
-        return np.asarray(softmax(scores, axis=1), np.float64)
+        return shares(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class.

@@ -115,7 +115,8 @@ class Learner:
         # nobody looks at the pictures of all members
         model.set_params(n_jobs=self.n_jobs if own is None else own, **model._as_member())
         self._fit(model, weight, random, attempt)
-        return model.set_params(n_jobs=own)
+        model.n_jobs = own
+        return model
 
     def _fit(self, model: Any, weight: Floats, random: np.random.Generator, attempt: int) -> None:
         if self.method == "reweight":
