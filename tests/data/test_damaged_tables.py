@@ -157,7 +157,7 @@ def test_blocks_of_a_header_alone_are_refused(tmp_path: Path) -> None:
 def test_blocks_whose_columns_share_a_name_are_refused(tmp_path: Path) -> None:
     table = pa.table([[1], [2]], names=["a", "a"])
     pq.write_table(table, tmp_path / "t.parquet")
-    with pytest.raises(DataError, match=r"^t\.parquet: column names must be unique, but 'a'"):
+    with pytest.raises(DataError, match="Column names must be unique, but 'a'"):
         open_source(tmp_path / "t.parquet")
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from treewright.data.categories import listed
+from treewright.data.categories import listed, repeats_error
 from treewright.errors import DataError
 
 __all__ = ["Piece", "Source", "common_types", "conform", "require_same_columns"]
@@ -62,13 +61,9 @@ def common_types(schemas: Sequence[tuple[str, Any]]) -> Any:
     """
     import pyarrow as pa
 
-    for name, schema in schemas:
-        repeated = [column for column, n in Counter(schema.names).items() if n > 1]
-        if repeated:
-            raise DataError(
-                f"{name}: column names must be unique, but {listed(repeated)} comes more than "
-                "once; rename them."
-            )
+    for _, schema in schemas:
+        if len(set(schema.names)) < len(schema.names):
+            raise repeats_error(schema.names)
     first_name, first = schemas[0]
     fields = {field.name: field for field in first}
     for name, schema in schemas[1:]:
