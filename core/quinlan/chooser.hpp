@@ -52,7 +52,8 @@ class Quinlan : public Chooser {
     unit_ = p.weight_unit;
     pick_.prepare(p);
     crowded_.assign(p.n_features(), false);
-    if (rules_.apart == 0) return;
+    singles_ = std::is_same_v<Real, float> || p.params.single_thresholds;
+    if (rules_.apart == 0 && !singles_) return;
     for (i32 f = 0; f < p.n_features(); ++f) {
       if (p.columns[f].type != ColumnType::code) {
         crowded_[f] = has_close_values(p.features[f].code_value);
@@ -86,7 +87,8 @@ class Quinlan : public Chooser {
   }
 
   bool is_apart(double a, double b) const {
-    return static_cast<Real>(a) < static_cast<Real>(b) - rules_.apart;
+    return singles_ ? static_cast<float>(a) < static_cast<float>(b) - rules_.apart
+                    : a < b - rules_.apart;
   }
 
   double weight(i64 scaled) const { return static_cast<double>(scaled) * unit_; }
@@ -346,6 +348,7 @@ class Quinlan : public Chooser {
   QuinlanPick<Real> pick_;
   double unit_ = 1;
   std::vector<char> crowded_;  // per feature: some values lie too close to be cut apart
+  bool singles_ = false;       // values are told apart in single precision
 };
 
 }  // namespace treewright

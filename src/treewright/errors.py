@@ -17,7 +17,8 @@ Every message is one sentence in four parts: the thing, the rule, what came, the
     ├── OptimalityWarning              a search ended before it could prove its tree the best
     ├── OutOfBagWarning                rows that every member of an ensemble saw
     ├── PrecisionWarning               integers too large to be told apart as floats
-    ├── SuspectColumnWarning           text that is nearly all numbers, or too many categories
+    ├── SuspectColumnWarning           text that is nearly all numbers or dates
+    │   └── ManyCategoriesWarning      more categories than a third of the rows
     ├── UnseenCategoriesWarning        many rows with categories that training did not have
     ├── WeakMemberWarning              a first member that is no better than chance was not boosted
     └── ConversionWarning              a column was turned into another kind (dates)
@@ -35,6 +36,7 @@ __all__ = [
     "DataError",
     "ExtraColumnsWarning",
     "FewTreesWarning",
+    "ManyCategoriesWarning",
     "ModelFileError",
     "OptimalityWarning",
     "OutOfBagWarning",
@@ -304,7 +306,7 @@ class PrecisionWarning(TreewrightWarning):
 
 
 class SuspectColumnWarning(TreewrightWarning):
-    """A column is probably not what its type says: numbers with a stray word, or identifiers.
+    """A column is probably not what its type says: numbers or dates with a stray word.
 
     Examples
     --------
@@ -319,6 +321,22 @@ class SuspectColumnWarning(TreewrightWarning):
     numbers, all but 'unknown' (1); turn it into numbers with gaps (such as
     pandas.to_numeric(..., errors="coerce"); --gaps on the command line), or name it in
     categorical_features (--categorical) to keep it as it is.
+    """
+
+
+class ManyCategoriesWarning(SuspectColumnWarning):
+    """A column has more categories than a third of the rows.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from treewright import CARTClassifier
+    >>> orders = [f"order {i}" for i in range(60)]
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     model = CARTClassifier().fit({"order": orders}, ["a", "b"] * 30)
+    >>> said[0].category.__name__
+    'ManyCategoriesWarning'
     """
 
 

@@ -191,6 +191,7 @@ def test_changes_keep_to_what_is_asked(titanic, forest):
         explain.nearest_change(tree, row, X, fixed=list(X.columns))
 
 
+@pytest.mark.filterwarnings("ignore::treewright.errors.ManyCategoriesWarning")
 def test_hostile_names_break_no_output():
     rng = np.random.default_rng(0)
     names = [name for name in HOSTILE if can_be_encoded(name)]

@@ -127,6 +127,7 @@ def test_whole_weights_and_no_gaps_leave_the_order_of_rows_without_effect():
     np.testing.assert_array_equal(one.value, other.value)
 
 
+@pytest.mark.filterwarnings("ignore::treewright.errors.ManyCategoriesWarning")
 def test_a_feature_of_many_categories_with_gaps():
     rng = np.random.default_rng(4)
     names = np.array([f"v{i}" for i in rng.integers(0, 800, 1000)], object)

@@ -527,6 +527,7 @@ def test_many_categories_are_merged_in_about_the_square_of_their_number(n_rows):
     assert time.process_time() - begin < 8  # 0.6 s
 
 
+@pytest.mark.filterwarnings("ignore::treewright.errors.ManyCategoriesWarning")
 def test_of_very_many_categories_equal_ones_are_one():
     random = np.random.default_rng(0)
     codes = random.integers(0, 3000, 6000)

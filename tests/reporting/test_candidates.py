@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import treewright as tw
 from treewright.cli.report import notes
@@ -22,6 +23,7 @@ def tickets(n: int = 300) -> tuple[pd.DataFrame, pd.Series]:
     return pd.DataFrame({"ticket": ticket, "sex": sex, "x": rng.normal(size=n)}), pd.Series(y)
 
 
+@pytest.mark.filterwarnings("ignore::treewright.errors.ManyCategoriesWarning")
 def test_learners_that_choose_by_gain_ratio_list_gain_ratios() -> None:
     X, y = tickets()
     model = tw.C45Classifier().fit(X, y)

@@ -34,6 +34,7 @@ def test_data_inside_a_script_cannot_end_it():
 
 
 @pytest.mark.filterwarnings("ignore::treewright.errors.UnseenCategoriesWarning")
+@pytest.mark.filterwarnings("ignore::treewright.errors.ManyCategoriesWarning")
 def test_hostile_names_and_values_pass_through_page_and_report(tab):
     table = hostile_table()
     target = table.column_names[-1]

@@ -148,7 +148,7 @@ def test_a_row_that_is_tried_goes_where_the_library_sends_it(credit, tab):
     assert len(names) == 20
 
 
-@pytest.mark.filterwarnings("ignore:Dates and times become")
+@pytest.mark.filterwarnings("ignore::treewright.errors.ConversionWarning")
 def test_dates_are_written_and_tried_as_dates(tab):
     days = np.datetime64("2020-01-01") + np.arange(400)
     model = treewright.CARTClassifier(max_depth=1).fit({"joined": days}, np.arange(400) >= 31)

@@ -153,7 +153,7 @@ def test_wrong_sources_are_refused():
     with pytest.raises(ParameterError, match="memory_limit is for data that are read in blocks"):
         CARTRegressor().fit(table, table.column("number"), memory_limit="1GB")
     large = table.set_column(4, "number", pa.array(np.full(100, 1e200)))
-    with pytest.raises(DataError, match="Targets must lie within"):
+    with pytest.raises(DataError, match="must lie within"):
         CARTRegressor().fit(large, target="number")
     small = table.set_column(4, "number", pa.array(np.arange(100) * 1e-200))
     with pytest.raises(DataError, match="Targets must lie 1e-100 apart"):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treewright.data.text_numbers import IS_NUMBER
-from treewright.errors import PrecisionWarning, SuspectColumnWarning
+from treewright.errors import ManyCategoriesWarning, PrecisionWarning, SuspectColumnWarning
 
 __all__ = ["warn_lost_digits", "warn_many_categories", "warn_suspect_text"]
 
@@ -64,7 +64,7 @@ def warn_many_categories(name: str, values: Sequence[Any], codes: NDArray[np.int
         f"Column {name!r} has {n_used} categories in {n_known} rows, {how}, from which nothing "
         "can be learned; drop it (--drop on the command line), turn it into numbers or dates, or "
         "name it in categorical_features (--categorical) to keep it without this warning.",
-        SuspectColumnWarning,
+        ManyCategoriesWarning,
         stacklevel=6,
     )
 

@@ -363,7 +363,9 @@ def _cross_validate(
     return cross_validated_errors(
         sequence,
         training.table,
-        row_splits(estimator.cv, training, estimator.random_state, estimator._asked),
+        row_splits(
+            estimator.cv, training, estimator.random_state, getattr(estimator, "_asked", {})
+        ),
         grow,
         _loss(estimator, training),
         training.sample_weight,

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from treewright.errors import DataError, ParameterError, UnseenCategoriesWarning
+from treewright.errors import (
+    DataError,
+    ParameterError,
+    SuspectColumnWarning,
+    UnseenCategoriesWarning,
+)
 from treewright.reporting._progress import teller
 from treewright.reporting.steps.choose import Choice, choose
 from treewright.reporting.steps.compare import Compared, compare_learners
@@ -243,6 +248,7 @@ def report(
     with warnings.catch_warnings(), teller(progress) as tell:
         # rows are held out from each other here, which says nothing about how they are written
         warnings.simplefilter("ignore", UnseenCategoriesWarning)
+        warnings.simplefilter("ignore", SuspectColumnWarning)  # noted once, of all rows
         found = _run(table, target, settings, tell)
     title = title or f"{target} in {name}"
     command = command or f"treewright.report(data, {target!r}, seed={seed}, time={time:g}, …)"

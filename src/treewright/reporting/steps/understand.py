@@ -14,7 +14,13 @@ from treewright.data.encode import encode
 from treewright.data.schema import Feature
 from treewright.data.table import Table
 from treewright.data.target import class_codes, numeric_target
-from treewright.errors import DataError, ParameterError, TreewrightWarning, suggest
+from treewright.errors import (
+    DataError,
+    ManyCategoriesWarning,
+    ParameterError,
+    TreewrightWarning,
+    suggest,
+)
 from treewright.reporting.steps.plan import Settings
 from treewright.reporting.steps.suspects import Suspect, find_suspects
 from treewright.tree.show.describe import number_text
@@ -203,8 +209,13 @@ def _encoded(features: Any, settings: Settings) -> tuple[Table, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TreewrightWarning)
         encoded = encode(features, **settings.kinds)
-    notes = [str(w.message) for w in caught if issubclass(w.category, TreewrightWarning)]
-    return encoded, [note for note in notes if "as identifiers have" not in note]
+    notes = [
+        str(w.message)
+        for w in caught
+        if issubclass(w.category, TreewrightWarning)
+        and not issubclass(w.category, ManyCategoriesWarning)  # suspects have them
+    ]
+    return encoded, notes
 
 
 def _about(table: Table, i: int, suspects: Sequence[Suspect]) -> ColumnAbout:
