@@ -75,6 +75,11 @@ def test_suspicious_columns_are_named():
     assert "alone tells" not in " ".join(s.words for s in without.data.suspects)
 
 
+def test_ten_rows_are_enough() -> None:
+    table = pa.table({"a": np.arange(10.0), "y": np.arange(10) % 2})
+    assert "cart" in treewright.report(table, "y", learners=["cart"], time=1).compared.names
+
+
 def test_data_that_cannot_be_reported_on_get_one_sentence():
     lone = pa.table({"a": np.arange(30.0), "y": [f"k{i}" for i in range(30)]})
     cases = [

@@ -66,6 +66,11 @@ def run(
     if memory is not None and output is None:
         raise ParameterError("--memory writes a folder of files, so name it with --output.")
     if output is not None and (data.is_dir() or is_blocks(data, memory)):
+        if keep or gaps or separator or force:
+            raise ParameterError(
+                "--keep, --gaps, --separator and --force are for data that are read whole, got one "
+                "with --memory, a pattern or a folder; leave it out."
+            )
         print(predict_blocks(load_estimator(model), data, output, proba, memory))
         return
     check_output(output, [model, data], force=force, own="prediction")

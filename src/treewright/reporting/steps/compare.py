@@ -77,7 +77,8 @@ def make_learner(name: str, data: Understanding, plan: Plan, settings: Settings)
     }
     if name in ("cart", "hunt"):
         wished |= {"max_leaf_nodes": settings.max_leaves, "min_samples_leaf": leaf}
-        wished |= {"ccp_alpha": "cv", "cv": 10 if data.n_rows >= 200 else 5, "rule": "1se"}
+        folds = 10 if data.n_rows >= 200 else 5 if data.n_rows >= 20 else 2
+        wished |= {"ccp_alpha": "cv", "cv": folds, "rule": "1se"}
     given = {k: v for k, v in wished.items() if k in own and v is not None}
     model.set_params(**given)
     if settings.costs is None or not data.is_class:
