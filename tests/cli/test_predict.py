@@ -162,9 +162,8 @@ def test_memory_needs_a_folder_to_write_to(command, fitted, data, tmp_path):
     assert outcome.code == 2
     assert "must be a folder" in outcome.err
     assert not (tmp_path / "o.csv").exists()
+    in_blocks = ("predict", fitted(), data, "--memory", "1GB", "--output", tmp_path / "o")
     for option in (("--keep", "age"), ("--gaps", "?"), ("--separator", ";"), ("--force",)):
-        outcome = command(
-            "predict", fitted(), data, "--memory", "1GB", "-o", tmp_path / "o", *option
-        )
+        outcome = command(*in_blocks, *option)
         assert outcome.code == 2
         assert "are for data that are read whole" in outcome.err
