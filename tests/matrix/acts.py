@@ -530,6 +530,9 @@ ACTS: dict[str, Callable[[Fitted], None]] = {
     "as javascript": lambda case: _exported(case, lambda m, r, f: run.node([(m, r)], f)[0]),
     "as others": _written,
 }
+AGAIN = {"refitted", "threads", "repeated", "frames", "blocks", "on dask"}
+"""Acts that compare two fits."""
+
 RARE = {"reported": 0.1, "as c": 0.3, "as javascript": 0.3, "command": 0.1, "on dask": 0.3}
 """Acts that take long are drawn less often."""
 
