@@ -391,3 +391,10 @@ def test_a_row_has_the_same_bits_alone_and_among_others(model: Any) -> None:
     whole = ask(X)
     for rows in (slice(0, 1), slice(7, 8), slice(3, 10), slice(40, 297)):
         assert np.array_equal(ask(X[rows]), whole[rows])
+
+
+def test_a_linear_blender_refuses_a_column_without_any_value():
+    X = {"a": [0.0, 1.0] * 20, "b": [None] * 40}
+    model = StackingClassifier([("tree", CARTClassifier())], passthrough=True)
+    with pytest.raises(DataError, match="column 'b' has gaps"):
+        model.fit(X, [0, 1] * 20)

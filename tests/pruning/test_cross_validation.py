@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pruning.arbitrary_trees import CLASSES, NUMBER, break_splits, make_tree
+from treewright import CARTRegressor
 from treewright.data.schema import Feature, Schema
 from treewright.data.table import Table
 from treewright.errors import ParameterError
@@ -122,6 +123,19 @@ def test_the_root_of_a_regression_has_an_error_a_little_above_one():
     assert result.error[-1] == pytest.approx(held_out.sum() / total)
     assert result.std[-1] == pytest.approx(held_out.std() * np.sqrt(60) / total)
     assert 1 < result.error[-1] < 1.2
+
+
+@pytest.mark.parametrize("power", [490, -490])
+def test_targets_of_any_size_have_the_same_errors(power):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 2))
+    y = X[:, 0] + random.normal(size=60)
+    plain, scaled = (
+        CARTRegressor(ccp_alpha="cv", rule="1se", cv=3, random_state=0).fit(X, values)
+        for values in (y, y * 2.0**power)
+    )
+    np.testing.assert_array_equal(scaled.cp_table_.xerror, plain.cp_table_.xerror)
+    np.testing.assert_array_equal(scaled.cp_table_.xstd, plain.cp_table_.xstd)
 
 
 def test_class_losses_take_the_cost_of_the_true_row_and_the_predicted_column():

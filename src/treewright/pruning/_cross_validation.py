@@ -12,6 +12,7 @@ Breiman et al. (1984), section 3.4.2; the limit above the last step is rpart's, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -149,7 +150,7 @@ def cross_validated_errors(
         )
     first, second = total
     spread = np.sqrt(np.maximum(second - first**2 / weight_seen, 0.0))
-    scale = weight_seen * sequence.root_error
+    scale = weight_seen * (sequence.root_error / _power_of_two(sequence.root_error))
     with np.errstate(divide="ignore", invalid="ignore"):
         return CrossValidatedErrors(error=first / scale, std=spread / scale)
 
@@ -195,8 +196,15 @@ def representative_alphas(sequence: PruningSequence) -> NDArray[np.float64]:
     """Geometric mean of each step's alpha and the next; above the last stand ten root risks."""
     limit = max(10.0 * abs(sequence.root_risk), sequence.alphas[-1])  # costs may be negative
     following = np.append(sequence.alphas[1:], limit)
-    means: NDArray[np.float64] = np.sqrt(sequence.alphas * following)
+    unit = _power_of_two(limit)
+    means: NDArray[np.float64] = np.sqrt((sequence.alphas / unit) * (following / unit)) * unit
     return means
+
+
+def _power_of_two(size: float) -> float:
+    """The power of two next to a size, for a division that rounds nothing; 1 if there is none."""
+    is_sound = size != 0 and math.isfinite(size)
+    return math.ldexp(1.0, math.frexp(size)[1] - 1) if is_sound else 1.0
 
 
 def _fold_losses(
@@ -218,7 +226,8 @@ def _fold_losses(
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
         nodes = reach(tree, table.take(part), node_alpha, alphas)
-        losses = losses_of(loss, tree, nodes, part)
+        # in a unit of their size, so that squares of the largest targets stay finite
+        losses = losses_of(loss, tree, nodes, part) / _power_of_two(sequence.root_error)
         part_weight = weight[start : start + step]
         sums[0] += part_weight @ losses
         sums[1] += part_weight @ losses**2
