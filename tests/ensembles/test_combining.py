@@ -395,6 +395,7 @@ def test_a_row_has_the_same_bits_alone_and_among_others(model: Any) -> None:
 
 def test_a_linear_blender_refuses_a_column_without_any_value():
     X = {"a": [0.0, 1.0] * 20, "b": [None] * 40}
-    model = StackingClassifier([("tree", CARTClassifier())], passthrough=True)
+    members = [("tree", treewright.CARTClassifier())]
+    model = treewright.StackingClassifier(members, passthrough=True)
     with pytest.raises(DataError, match="column 'b' has gaps"):
         model.fit(X, [0, 1] * 20)
