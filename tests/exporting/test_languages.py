@@ -185,6 +185,18 @@ def test_c_for_a_processor_that_fuses_products_predicts_to_the_bit(tmp_path):
     np.testing.assert_array_equal(found, case.numbers.ravel())
 
 
+def test_onnx_adds_the_shares_of_divided_rows_to_the_bit_as_the_model_does(tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(120, 3)), columns=list("abc"))
+    y = random.integers(0, 7, 120)  # many classes with equal shares, whose ties decide a vote
+    X = X.mask(random.random(X.shape) < 0.3)
+    case = zoo.Case(tw.C45Classifier(pruning=None, min_samples_leaf=1).fit(X, y), X)
+    said = run.onnx(case.model, case.rows, tmp_path)
+    np.testing.assert_array_equal(said.numbers, case.numbers)
+
+
 def test_onnx_keeps_a_label_that_ends_in_nul(tmp_path):
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")

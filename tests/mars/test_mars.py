@@ -92,7 +92,9 @@ def test_a_gap_counts_as_the_same_number_in_single_precision_and_in_a_sparse_row
     assert model.predict(csr_array(gap))[0] == whole
 
 
-@pytest.mark.parametrize("x", [1 + np.arange(4) * np.finfo(float).eps, 2.0**53 + np.arange(0, 8, 2)])
+@pytest.mark.parametrize(
+    "x", [1 + np.arange(4) * np.finfo(float).eps, 2.0**53 + np.arange(0, 8, 2)]
+)
 def test_a_narrow_column_far_from_zero_is_predicted_as_it_was_fitted(x):
     X = np.tile(x, 5)[:, None]
     y = np.tile([0.2, 1.1, 1.9, 3.2], 5)

@@ -103,8 +103,8 @@ def _head(program: Program, name: str) -> str:
         f"       numbers: room for {numbers}: "
         + ("probabilities of the classes." if program.decide else "what is predicted."),
         f"       Returns {what}. */",
-        "/* A product is rounded before it is added, as in the library: fused, sums that cancel and",
-        "   cuts of weighted sums come out otherwise. */",
+        "/* Products are rounded before they are added, as in the library: fused, sums that cancel",
+        "   and cuts of weighted sums come out otherwise. */",
         "#if defined(__clang__)",
         "#pragma STDC FP_CONTRACT OFF",
         "#elif defined(__GNUC__)",

@@ -344,12 +344,7 @@ class _Writer:
             signed = graph.op("Mul", away, graph.constant(np.where(is_itself, 1.0, sign)))
             hinge = graph.op("Max", signed, graph.number(0.0))
             product = graph.op("Mul", product, graph.where(graph.constant(is_itself), value, hinge))
-        each = graph.op("Unsqueeze", product, graph.ints([2]))
-        weighted = graph.op("Mul", each, graph.constant(part.weights.T))
-        # From left to right, each product rounded, as the model adds: MatMul fuses the two, which
-        # shows where terms cancel.
-        sums = graph.op("CumSum", weighted, graph.constant(np.int64(1)))
-        return graph.op("Squeeze", graph.take(sums, [len(part.terms) - 1]), graph.ints([1]))
+        return graph.sums(product, part.weights.T)
 
     def _predictor(self, predictor: Any, x: str) -> str:
         graph = self.graph
