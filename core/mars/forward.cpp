@@ -67,7 +67,9 @@ class Pass {
   void renew_sources(i32 n_new);
   double gcv(double rss, i32 n_terms) const;
   bool is_linear_only(i32 f) const { return data_.linear && data_.linear[f]; }
-  bool enters_linearly(i32 f) const { return options_.auto_linear || is_linear_only(f); }
+  bool enters_linearly(i32 f) const {
+    return (options_.auto_linear && !features_[f].is_narrow) || is_linear_only(f);
+  }
   double total() const;
 
   const Data& data_;
@@ -107,6 +109,7 @@ void Pass::prepare(Callable<void()> poll) {
         feature.raw = data_.x + f * n;
         const auto [low, high] = std::minmax_element(feature.raw, feature.raw + n);
         feature.is_constant = *low == *high;
+        feature.is_narrow = *high - *low < kNarrow * std::max(std::fabs(*low), std::fabs(*high));
         double mean = 0;
         for (i64 i = 0; i < n; ++i) mean += (feature.raw[i] - *low) / static_cast<double>(n);
         const double scale = feature.is_constant ? 1 : *high - *low;

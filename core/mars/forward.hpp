@@ -29,7 +29,8 @@ struct Options {
   double adjust_endspan = 2;
   i32 fast_k = 20;  // 0: all parents
   double fast_beta = 1;
-  bool auto_linear = true;  // a feature whose best knot is its least value enters linearly
+  bool auto_linear = true;  // a feature whose best knot is its least value enters linearly, unless
+                            // it is narrow (search.hpp)
   i64 cache_bytes = i64{1} << 29;
   i32 n_threads = 1;
 };

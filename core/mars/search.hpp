@@ -24,13 +24,17 @@ constexpr double kMostGrowth = 10;
 // A feature is in the span of the basis if no more than this share of it is outside. (earth asks
 // for a squared length of 0.01 instead, so that its models depend on the unit of a column.)
 constexpr double kSpanned = 1e-7;
+// A feature whose range is less than this share of its size enters as a hinge at its least value,
+// never as itself: coefficients of its values would be so large that what is left of their sums
+// has lost half of its digits.
+constexpr double kNarrow = 1e-8;
 
 // A column of the data: centred and scaled values, and the rows from the largest value down.
 struct Feature {
   const double* raw = nullptr;
   std::vector<double> x;  // in that order
   std::vector<i32> order;
-  bool is_constant = false;
+  bool is_constant = false, is_narrow = false;
 };
 
 // Rows between knots, before the first and after the last.

@@ -295,6 +295,7 @@ IRIS = load_iris(return_X_y=True)
 STRANGE = {
     "gaps": np.where(np.arange(600).reshape(150, 4) % 7 == 0, np.nan, IRIS[0]),
     "texts": pd.DataFrame({"a": IRIS[0][:, 0], "b": np.where(IRIS[1] == 1, "u", "v")}),
+    "None alone": pd.DataFrame({"a": IRIS[0][:, 0], "b": pd.Series([None] * 150, dtype=object)}),
     "huge": IRIS[0] * 1e300,
     "numbers as names": pd.DataFrame(IRIS[0]).mask(IRIS[0] > 5),
 }

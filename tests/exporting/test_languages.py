@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import math
+import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -134,6 +137,64 @@ def test_hostile_names_stay_inside_their_quotes(language, tmp_path):
             check(run.node([(case.model, case.rows)], tmp_path)[0], case)
         else:
             check(getattr(run, language)(case.model, case.rows, tmp_path), case)
+
+
+def cancelling() -> zoo.Case:
+    """A MARS model two of whose three terms are 1e15 times as large as their sum."""
+    random = np.random.default_rng(0)
+    steps = random.integers(0, 9, (40, 2)).astype(float)
+    X = pd.DataFrame({"a": steps[:, 0], "b": 1 + steps[:, 1] * np.finfo(float).eps})
+    y = steps @ [9.3, 3.1] + random.normal(size=40)
+    case = zoo.Case(tw.MARSRegressor(linear_features=["a", "b"]).fit(X, y), X)
+    assert case.model.basis_.labels() == ["(Intercept)", "a", "b"]
+    return case
+
+
+@pytest.mark.parametrize("language", ["python", "sqlite", "duckdb", "c", "javascript", "onnx"])
+def test_terms_that_cancel_are_added_to_the_bit_as_the_model_adds_them(language, tmp_path):
+    for needed in {"duckdb": ["duckdb"], "onnx": ["onnx", "onnxruntime"]}.get(language, []):
+        pytest.importorskip(needed)
+    case = cancelling()
+    if language == "javascript":
+        said = run.node([(case.model, case.rows)], tmp_path)[0]
+    else:
+        said = getattr(run, language)(case.model, case.rows, tmp_path)
+    np.testing.assert_array_equal(said.numbers.ravel(), case.numbers.ravel())
+
+
+def test_python_source_adds_from_left_to_right_whatever_sum_does():
+    case = cancelling()
+    found: dict[str, Any] = {"sum": math.fsum}  # that of Python 3.12 rounds less than a loop
+    exec(str(tw.export(case.model, format="python")), found)
+    assert [found["predict"](row) for row in case.rows] == case.numbers.ravel().tolist()
+
+
+def fuses_products() -> bool:
+    cpu = Path("/proc/cpuinfo")
+    return platform.machine() == "x86_64" and cpu.exists() and " fma " in cpu.read_text()
+
+
+@pytest.mark.skipif(not fuses_products(), reason="the processor has no fused products")
+def test_c_for_a_processor_that_fuses_products_predicts_to_the_bit(tmp_path):
+    case = cancelling()
+    library = run.compiled(case.model, tmp_path, "-std=gnu99", "-O2", "-mfma")
+    found = np.empty(len(case.rows))
+    for row, out in zip(case.rows, found.reshape(-1, 1), strict=True):
+        place = out.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+        library.model_predict((ctypes.c_double * len(row))(*row), place)
+    np.testing.assert_array_equal(found, case.numbers.ravel())
+
+
+def test_onnx_adds_the_shares_of_divided_rows_to_the_bit_as_the_model_does(tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(120, 3)), columns=list("abc"))
+    y = random.integers(0, 7, 120)  # many classes with equal shares, whose ties decide a vote
+    X = X.mask(random.random(X.shape) < 0.3)
+    case = zoo.Case(tw.C45Classifier(pruning=None, min_samples_leaf=1).fit(X, y), X)
+    said = run.onnx(case.model, case.rows, tmp_path)
+    np.testing.assert_array_equal(said.numbers, case.numbers)
 
 
 def test_onnx_keeps_a_label_that_ends_in_nul(tmp_path):

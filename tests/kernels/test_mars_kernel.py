@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.twins import mars as twin
-from treewright.kernels.mars import ForwardOptions, forward
+from treewright.kernels.mars import LINEAR, ForwardOptions, forward
 
 
 def made(seed: int, n: int = 70, p: int = 4, responses: int = 1):
@@ -77,6 +77,16 @@ def test_linear_predictors_and_forbidden_products_agree_with_the_twin() -> None:
     found = forward(x, y, options=settings, linear=linear, offer=offer)
     assert_same(found, twin.forward(x, y, options=settings, linear=linear, offer=offer))
     assert set(found.kind[np.isin(found.feature, [0, 3])]) <= {2}
+
+
+def test_a_narrow_predictor_enters_as_a_hinge_as_in_the_twin() -> None:
+    x, y = made(0)
+    x[3] = 1 + np.rint(x[3] * 5) * 1e-9
+    settings = ForwardOptions(degree=2)
+    found = forward(x, y + 3e9 * (x[3] - 1)[:, None], options=settings)
+    assert_same(found, twin.forward(x, y + 3e9 * (x[3] - 1)[:, None], options=settings))
+    assert 3 in found.feature
+    assert not np.any(found.kind[found.feature == 3] == LINEAR)
 
 
 def test_whole_weights_are_repeated_rows() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_friedman1
 from sklearn.linear_model import LogisticRegression
 
@@ -79,6 +80,27 @@ def test_a_gap_has_an_indicator_of_its_own():
     assert any("a is missing" in label for label in model.basis_.labels())
     assert model.score(X, y) > 0.95
     assert MARSRegressor().fit(X[["b"]], y).predict(pd.DataFrame({"b": [np.nan]})).shape == (1,)
+
+
+def test_a_gap_counts_as_the_same_number_in_single_precision_and_in_a_sparse_row():
+    x = np.random.default_rng(0).uniform(size=31)
+    model = MARSRegressor().fit(x[:, None], x)
+    whole = model.predict(np.array([[0.1], [np.nan]]))[1]
+    gap = np.array([[np.nan]])
+    assert whole == model.predict([[np.median(x)]])[0]
+    assert model.predict(gap.astype(np.float32))[0] == whole
+    assert model.predict(csr_array(gap))[0] == whole
+
+
+@pytest.mark.parametrize(
+    "x", [1 + np.arange(4) * np.finfo(float).eps, 2.0**53 + np.arange(0, 8, 2)]
+)
+def test_a_narrow_column_far_from_zero_is_predicted_as_it_was_fitted(x):
+    X = np.tile(x, 5)[:, None]
+    y = np.tile([0.2, 1.1, 1.9, 3.2], 5)
+    model = MARSRegressor().fit(X, y)
+    assert model.basis_.used() == {0}
+    assert ((model.predict(X) - y) ** 2).sum() == pytest.approx(model.rss_)
 
 
 def test_whole_weights_are_repeated_rows():

@@ -239,7 +239,11 @@ def contained(frame: pd.DataFrame, container: str) -> Any:
     if container == "pandas":
         return frame
     if container == "dict":
-        return {name: frame[name].to_numpy() for name in frame.columns}
+        # An array of objects would forget the order of categories.
+        return {
+            name: column.array if column.dtype == "category" else column.to_numpy()
+            for name, column in frame.items()
+        }
     if container == "numpy":
         return frame.to_numpy(float)
     if container == "lists":

@@ -18,7 +18,7 @@ __all__ = ["forward"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-SAME_GAIN, SPANNED, DEPENDENT = 1e-8, 1e-7, 1e-14
+SAME_GAIN, SPANNED, DEPENDENT, NARROW = 1e-8, 1e-7, 1e-14, 1e-8
 
 
 @dataclass
@@ -198,7 +198,8 @@ def forward(
         degree, first = len(basis.used[term]) + 1, len(slots)
         at_least = x[f].min() if knot is None else knot
         kinds = [RISING, FALLING] if is_pair else [RISING]
-        if knot is None and (options.auto_linear or linear[f]):
+        is_narrow = np.ptp(x[f]) < NARROW * np.abs(x[f]).max()
+        if knot is None and ((options.auto_linear and not is_narrow) or linear[f]):
             kinds, adds_pair = [LINEAR], False
         slots += [(None, degree, adds_pair)] * 2
         n_new = 0

@@ -99,7 +99,7 @@ def as_numbers(X: Any, owner: str) -> Any:
         numbers = []
         for feature, column in zip(table.schema.features, table.columns, strict=True):
             if feature.kind == "nominal" and set(feature.categories) <= {False, True}:
-                column = np.array([*feature.categories, np.nan])[column]  # a gap is −1
+                column = np.array([*feature.categories, np.nan])[column]  # a gap is -1, the last
             elif feature.kind != "continuous":
                 raise DataError(
                     f"{owner} needs numbers, but column {feature.name!r} holds categories; leave "

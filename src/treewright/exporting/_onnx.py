@@ -344,7 +344,7 @@ class _Writer:
             signed = graph.op("Mul", away, graph.constant(np.where(is_itself, 1.0, sign)))
             hinge = graph.op("Max", signed, graph.number(0.0))
             product = graph.op("Mul", product, graph.where(graph.constant(is_itself), value, hinge))
-        return graph.op("MatMul", product, graph.constant(part.weights.T))
+        return graph.sums(product, part.weights.T)
 
     def _predictor(self, predictor: Any, x: str) -> str:
         graph = self.graph

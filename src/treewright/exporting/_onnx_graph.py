@@ -107,6 +107,16 @@ class Graph:
         """Sum along an axis."""
         return self.op("ReduceSum", value, self.ints([axis]), keepdims=int(keep))
 
+    def sums(self, value: str, weights: NDArray[np.float64]) -> str:
+        """Sums of the columns times a column of ``weights`` each.
+
+        From left to right, each product rounded, as models add: MatMul fuses and reorders the two,
+        which shows where terms cancel and where classes tie.
+        """
+        each = self.op("Unsqueeze", value, self.ints([2]))
+        added = self.op("CumSum", self.op("Mul", each, self.constant(weights)), self.ints(1))
+        return self.op("Squeeze", self.take(added, [len(weights) - 1]), self.ints([1]))
+
     def join(self, parts: list[str]) -> str:
         """Side by side."""
         return parts[0] if len(parts) == 1 else self.op("Concat", *parts, axis=1)

@@ -222,14 +222,28 @@ def any_tree(graph: Graph, x: str, part: TreePart, n_categories: Sequence[int]) 
     reach, place = _reach(graph, x, part, nodes, inner, share)
     leaves = [i for i, node in enumerate(nodes) if node.test is None]
     ends = [graph.take(reach, [place[i] for i in leaves])]
-    rows = [nodes[i].value for i in leaves]
+    at = list(leaves)
     stops = [k for k, i in enumerate(inner) if nodes[i].gap == GAP_STOP]
     if stops:
         here = graph.take(reach, [place[inner[k]] for k in stops])
         undecided = graph.op("Less", graph.take(branch, stops), graph.number(0.0))
         ends.append(graph.op("Mul", here, graph.double(undecided)))
-        rows += [nodes[inner[k]].value for k in stops]
-    return graph.op("MatMul", graph.join(ends), graph.constant(part.values[rows]))
+        at += [inner[k] for k in stops]
+    reached, values = graph.join(ends), part.values[[nodes[i].value for i in at]]
+    if not any(node.shares or node.soft for node in nodes):  # one end per row: nothing is added
+        return graph.op("MatMul", reached, graph.constant(values))
+    turn = {node: k for k, node in enumerate(_depth_first(nodes))}
+    order = sorted(range(len(at)), key=lambda k: turn[at[k]])
+    return graph.sums(graph.take(reached, order), values[order])
+
+
+def _depth_first(nodes: list[Node]) -> list[int]:
+    """Places of the nodes, each before its children and these from left to right."""
+    found, stack = [], [0]
+    while stack:
+        found.append(stack.pop())
+        stack += reversed(nodes[found[-1]].children)
+    return found
 
 
 def _branches(graph: Graph, x: str, inner: list[Node], n_categories: Sequence[int]) -> str:

@@ -86,11 +86,11 @@ def predictor_matrix(
         if predictor.role == "category":
             indicators.setdefault(predictor.feature, []).append((predictor.code, row))
             continue
-        if not table.has_gaps[predictor.feature]:
-            matrix[row] = 0.0 if predictor.role == "gap" else column
-            continue
-        gap = np.isnan(column) if column.dtype.kind == "f" else column < 0
-        matrix[row] = gap if predictor.role == "gap" else np.where(gap, predictor.fill, column)
+        if predictor.role == "value":
+            matrix[row] = column
+        if table.has_gaps[predictor.feature]:
+            gap = np.isnan(column) if column.dtype.kind == "f" else column < 0
+            matrix[row, gap] = 1.0 if predictor.role == "gap" else predictor.fill
     for feature, places in indicators.items():  # a one for each row, not a pass for each category
         row_of = np.full(len(table.schema.features[feature].categories) + 1, -1)
         row_of[[code for code, _ in places]] = [row for _, row in places]

@@ -32,7 +32,10 @@ _LOGISTIC = """    if score < 0:
 
 _SOFTMAX = """    top = max(scores)
     parts = [exp(score - top) for score in scores]
-    return [part / sum(parts) for part in parts]"""
+    total = 0.0
+    for part in parts:
+        total += part
+    return [part / total for part in parts]"""
 
 
 def python_source(model: Any) -> str:
