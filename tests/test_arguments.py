@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treewright.arguments import array, checked, number, whole
+from treewright.arguments import LIST, SEED, array, checked, number, whole
 from treewright.errors import ParameterError
 
 
@@ -23,6 +23,26 @@ def test_numbers_are_handed_on_as_python_has_them():
     assert (type(count), count) == (int, 100)
     assert values.tolist() == [1, 2]
     assert given() == (0.5, None, (1,))
+
+
+def test_any_iterable_is_a_list_and_any_random_state_a_seed():
+    @checked(values=LIST, seed=SEED)
+    def taken(values: Any = (), seed: Any = 0) -> tuple[Any, Any]:
+        return values, seed
+
+    assert taken(k for k in range(3)) == ([0, 1, 2], 0)
+    assert taken({"a"}, np.uint8(7)) == (["a"], 7)
+    drawn = [taken(seed=np.random.RandomState(1))[1] for _ in range(2)]
+    assert drawn[0] == drawn[1]
+    assert type(taken(seed=None)[1]) is int
+    for value in ("abc", {"a": 1}, np.array(1)):
+        with pytest.raises(ParameterError, match="values must be a list"):
+            taken(value)
+
+
+def test_a_missing_argument_is_told_with_the_name_of_the_function():
+    with pytest.raises(TypeError, match=r"given\(\) got an unexpected keyword argument 'counts'"):
+        given(counts=3)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 // Python ends a thread that asks for the GIL after the interpreter has begun to end. Within a call
 // of ours this ends the process with an abort, because frames of nanobind let no unwinding through.
 // So calls that release the GIL are counted; before the end, end_calls() has those of other threads
-// stop as Ctrl-C would, waits for them, and refuses new ones.
+// stop as Ctrl-C would, waits for them, and refuses new ones. The thread that ends the interpreter
+// may go on: functions that users registered with atexit earlier run after this one.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,6 +18,7 @@ namespace treewright {
 struct Calls {
   std::atomic<bool> are_over{false};
   std::atomic<int> n_running{0};
+  std::thread::id last;  // the thread that ends the interpreter, and may call until then
 };
 
 inline Calls& calls() {
@@ -27,6 +29,7 @@ inline Calls& calls() {
 // With the GIL. SystemExit ends a thread of Python without a word.
 inline void refuse_at_end() {
   if (!calls().are_over.load(std::memory_order_relaxed)) return;
+  if (calls().last == std::this_thread::get_id()) return;
   PyErr_SetNone(PyExc_SystemExit);
   throw nanobind::python_error();
 }
@@ -65,6 +68,7 @@ class SignalPoll {
 
 // From the main thread, when nothing of it runs any more.
 inline void end_calls() {
+  calls().last = std::this_thread::get_id();
   calls().are_over = true;
   while (calls().n_running > 0) {
     {

@@ -25,6 +25,7 @@ __all__ = [
     "FUNCTION",
     "INSTANCE",
     "LIST",
+    "ROWS",
     "SEED",
     "TEXT",
     "Allowed",
@@ -128,7 +129,10 @@ def checked(**own: Allowed) -> Callable[[Function], Function]:
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            bound = signature.bind(*args, **kwargs)
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError:  # Python's own words name the function
+                return function(*args, **kwargs)
             for name, rule, default in rules:
                 if name not in bound.arguments or bound.arguments[name] is default:
                     continue
@@ -171,7 +175,7 @@ def _is_label(value: Any) -> bool:
 
 
 def _is_list(value: Any) -> bool:
-    is_one = isinstance(value, str | bytes | Mapping | type) or not hasattr(value, "__len__")
+    is_one = isinstance(value, str | bytes | Mapping | type)
     return isinstance(value, Iterable) and not is_one and getattr(value, "ndim", 1) == 1
 
 
@@ -181,11 +185,21 @@ def _is_seed(value: Any) -> bool:
     return value is None or isinstance(value, np.random.RandomState)
 
 
+def _seed(value: Any) -> int:
+    """An integer as it is; one that is drawn for others."""
+    if isinstance(value, Integral):
+        return int(value)
+    drawing = np.random.mtrand._rand if value is None else value
+    return int(drawing.randint(LARGEST))
+
+
 TEXT = Allowed("text", lambda value: isinstance(value, str))
 SHARE = Allowed("a share between 0 and 1", number(0, 1, is_open=True).holds, float)
+ROWS = Allowed("a positive number of rows", number(0, is_open=True).holds, float)
 PRICE = number(0, is_finite=False)
 NONE = Allowed("None", lambda value: value is None)
-SEED = whole(0, 2**32 - 1)
+RANDOM = Allowed("an integer from 0 to 2**32 - 1, a RandomState or None", _is_seed)
+SEED = Allowed(RANDOM.words, _is_seed, _seed)
 FUNCTION = Allowed("a function", lambda value: callable(value) and not isinstance(value, type))
 INSTANCE = Allowed("a fitted estimator, not its class", lambda value: not isinstance(value, type))
 LIST = Allowed("a list", _is_list, list)
@@ -202,7 +216,7 @@ ALLOWED: dict[str, Allowed] = {
     ),
     "ax": Allowed("matplotlib axes", having("plot", "pcolormesh")),
     # how it is done
-    "random_state": Allowed("an integer from 0 to 2**32 - 1, a RandomState or None", _is_seed),
+    "random_state": RANDOM,
     "n_jobs": Allowed(
         "fits at a time, or -1 for all cores",
         lambda value: isinstance(value, Integral) and 0 < abs(int(value)) <= LARGEST,
@@ -248,13 +262,13 @@ ALLOWED: dict[str, Allowed] = {
     "max_depth": whole(1),
     "max_rows": whole(1) | NONE,
     "max_cuts": whole(1) | NONE,
-    "time_limit": number(0, is_open=True) | NONE,
+    "time_limit": number(0, is_open=True, is_finite=False) | NONE,
     "k": whole(1),
     "penalty": PRICE,
     "alpha": number(0, 1),
     "ccp_alpha": PRICE,
     "cp": PRICE,
-    "m": PRICE,
+    "m": number(0),
     "t": PRICE,
     # flags
     "nested": FLAG,

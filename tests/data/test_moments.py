@@ -89,6 +89,9 @@ def test_text_that_is_no_date_is_named_where_dates_were_trained():
     schema = encode({"when": ["2024-01-01", "2024-02-01"]}).schema
     with pytest.raises(DataError, match=r"must hold dates, as in training, .* text such as 'soon'"):
         encode({"when": ["2024-01-01", "soon"]}, schema=schema)
+    for other in ("01.02.2024", "2024-01-03T10:00Z"):  # each for itself would be one
+        with pytest.raises(DataError, match=f"text such as '{other}'; write all as 2024-12-31"):
+            encode({"when": ["2024-01-01", "2024-01-02", other, "2024-01-04"]}, schema=schema)
 
 
 def test_dates_as_text_in_blocks_make_the_model_of_memory(tmp_path):
@@ -100,6 +103,15 @@ def test_dates_as_text_in_blocks_make_the_model_of_memory(tmp_path):
         of_blocks = treewright.CARTClassifier().fit(tmp_path / "when.parquet", target="label")
     assert of_blocks.tree_.to_text() == model.tree_.to_text()
     assert "2024-01-30" in model.tree_.to_text()
+
+
+@pytest.mark.filterwarnings("ignore:Dates and times")
+def test_lists_on_disk_read_the_dates_of_csv_files(tmp_path):
+    file = tmp_path / "when.csv"
+    lines = [f"{day.date()},10:{k:02},{k % 2}" for k, day in enumerate(DAYS)]
+    file.write_text("\n".join(["when,hour,label", *lines]))
+    model = treewright.SLIQClassifier().fit(file, target="label")
+    assert [feature.time for feature in model.tree_.schema.features] == ["date", "time"]
 
 
 @pytest.mark.parametrize(

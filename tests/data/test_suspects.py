@@ -63,7 +63,7 @@ def test_identifiers_are_named():
 @pytest.mark.parametrize("kind", [str, "category"])
 def test_categories_that_exceed_a_third_of_the_rows_are_named(kind):
     streets = pd.DataFrame({"street": [f"street {k % 70}" for k in range(200)]}, dtype=kind)
-    with pytest.warns(SuspectColumnWarning, match="'street' has 70 categories in 200 rows") as said:
+    with pytest.warns(SuspectColumnWarning, match="70 categories in 200 rows, fewer") as said:
         encode(streets)
     assert "--drop" in str(said[0].message)
     assert "categorical_features" in str(said[0].message)

@@ -163,6 +163,8 @@ def test_rows_of_one_time_are_on_one_side_of_a_cut(method, n_times):
         ["2024-01-01T12:00Z", "2024-01-01 09:00+01:00", "2024-01-01T11:00", "2024-01-01"],
         pd.to_datetime(["2024-12-01", "2024-02-01", "2024-11-30", "2024-01-31"], format="ISO8601"),
         pd.Categorical(["late", "early", "noon", "dawn"], ["dawn", "early", "noon", "late"], True),
+        pd.PeriodIndex(["2024-12", "2024-02", "2024-11", "2024-01"], freq="M"),
+        pd.Series(pd.PeriodIndex(["2024Q4", "2024Q2", "2024Q3", "2024Q1"], freq="Q")),
         [10, 2.0, 9, 1],
     ],
 )

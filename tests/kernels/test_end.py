@@ -47,6 +47,17 @@ def test_a_process_ends_well_while_a_thread_fits(model: str) -> None:
     assert (child.returncode, child.stderr) == (7, "")
 
 
+def test_functions_that_run_at_exit_may_fit() -> None:
+    # registered before treewright is imported, so they run after its own
+    program = "import atexit\natexit.register(lambda: print(fit()))\n" + PROGRAM.format(
+        model="tw.RandomForestClassifier(500)"
+    ).replace("sys.exit(7)", "fit = lambda: tw.MARSClassifier().fit(X, y).predict(X[:2]).shape")
+    child = subprocess.run(
+        [sys.executable, "-c", program], timeout=60, capture_output=True, text=True
+    )
+    assert (child.returncode, child.stdout, child.stderr) == (0, "(2,)\n", "")
+
+
 def test_a_child_that_was_forked_ends_while_its_parent_works() -> None:
     program = PROGRAM.format(model="tw.RandomForestClassifier(500)")
     program = program.replace(

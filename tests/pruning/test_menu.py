@@ -282,7 +282,7 @@ def test_pruners_that_count_errors_refuse_a_regression_tree(prune):
 BAD_NUMBERS = [
     (lambda t: chi_squared(t, 1.5), r"alpha must be a number not below 0 and not above 1, got 1.5"),
     (lambda t: chi_squared(t, float("nan")), "alpha must be a number .* got nan"),
-    (lambda t: minimum_error(t, -1), "m must be a number not below 0, got -1"),
+    (lambda t: minimum_error(t, -1), "m must be a finite number not below 0, got -1"),
     (lambda t: critical_value(t, -0.1), "t must be a number not below 0, got -0.1"),
     (lambda t: critical_value(t, 0.1, measure="luck"), "measure must be one of .* got 'luck'"),
     (lambda t: mdl(t, "zip"), "coding must be one of .* got 'zip'"),

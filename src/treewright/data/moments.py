@@ -40,6 +40,7 @@ _HELD: dict[Time, str] = {
     "time": "times of day",
     "duration": "durations",
 }
+_WRITTEN_AS = {"date": "2024-12-31", "datetime": "2024-12-31 14:30", "time": "14:30"}
 _MICROSECONDS_PER_DAY = 86_400_000_000
 
 
@@ -183,17 +184,27 @@ def check_moments(column: Column, feature: Feature) -> None:
 
 
 def _refuse_text(column: Column, feature: Feature) -> None:
-    """Name a text that is no date; a column of nothing but gaps passes."""
+    """Name the first text that is no moment, or is written otherwise than those before it."""
     import pyarrow as pa
 
     from treewright.data.columns import to_coded
 
-    for text in to_coded(column).values:
-        if read_moments(pa.array([text])) is None:
-            raise DataError(
-                f"Column {feature.name!r} must hold {_HELD[feature.time]}, as in training, but "
-                f"holds text such as {text!r:.40}; write it as 2024-12-31, or leave a gap there."
-            )
+    texts = pa.array(to_coded(column).values, pa.large_string())
+    if not len(texts) or read_moments(texts) is not None:
+        return
+    sound, wrong = 0, len(texts)  # of so many texts all can be read, and not all
+    while wrong - sound > 1:
+        middle = (sound + wrong) // 2
+        if read_moments(texts[:middle]) is None:
+            wrong = middle
+        else:
+            sound = middle
+    form = _WRITTEN_AS.get(feature.time)
+    raise DataError(
+        f"Column {feature.name!r} must hold {_HELD[feature.time]}, as in training, but holds text "
+        f"such as {texts[sound].as_py()!r:.40}; "
+        + (f"write all as {form}, or leave gaps." if form else "convert it to what training had.")
+    )
 
 
 def _agree(time: Time, zone: str, feature: Feature) -> bool:

@@ -59,10 +59,12 @@ def warn_many_categories(name: str, values: Sequence[Any], codes: NDArray[np.int
     n_used, n_known = int(np.count_nonzero(counts)), int(counts.sum())
     if n_used * MOST <= n_rows:
         return
-    how = "as identifiers have" if n_used >= SHARE * n_known else "too few rows of each"
+    how = "fewer than three rows for each, from which little can be learned"
+    if n_used >= SHARE * n_known:
+        how = "as identifiers have, from which nothing can be learned"
     warnings.warn(
-        f"Column {name!r} has {n_used} categories in {n_known} rows, {how}, from which nothing "
-        "can be learned; drop it (--drop on the command line), turn it into numbers or dates, or "
+        f"Column {name!r} has {n_used} categories in {n_known} rows, {how}; "
+        "drop it (--drop on the command line), turn it into numbers or dates, or "
         "name it in categorical_features (--categorical) to keep it without this warning.",
         ManyCategoriesWarning,
         stacklevel=6,

@@ -197,8 +197,6 @@ def bias_variance(
     if len(kinds) != 1:
         raise ParameterError("model must hold classifiers only, or regressors only, got both.")
     is_classes = kinds.pop()
-    if not isinstance(rounds, int) or rounds < 2:
-        raise ParameterError(f"rounds must be an integer of at least 2, got {rounds!r}.")
     random = check_random_state(random_state)
     if function is None:
         if X is None or y is None:

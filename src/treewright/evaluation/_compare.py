@@ -20,7 +20,6 @@ from treewright.evaluation._costs import positive_code, read_costs
 from treewright.evaluation._data import Rows, is_class_model, read_rows
 from treewright.evaluation._figures import FIGURES
 from treewright.evaluation._folds import FoldRun, Progress, Split, run_folds
-from treewright.evaluation._intervals import check_confidence
 from treewright.evaluation._names import choice
 from treewright.evaluation._ranks import Friedman, friedman
 from treewright.evaluation._scores import default_metric, fold_scores, share_tested
@@ -145,9 +144,6 @@ def compare(
     ('c45', True)
     """
     named = read_models(models)
-    check_confidence(confidence)
-    if not rope >= 0:
-        raise ParameterError(f"rope must be at least 0, got {rope!r}; use 0.01.")
     choice("correction", correction, CORRECTIONS)
     sets = _data_sets(X, y, groups)
     which = _which_test(test, len(sets), len(named), correction)

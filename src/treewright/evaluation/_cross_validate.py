@@ -28,7 +28,7 @@ from treewright.evaluation._folds import (
     pooled,
     run_folds,
 )
-from treewright.evaluation._intervals import Proportion, check_confidence
+from treewright.evaluation._intervals import Proportion
 from treewright.evaluation._predictions import Predictions
 from treewright.evaluation._splits import Method, check_options, make_splits
 
@@ -122,7 +122,6 @@ def cross_validate(
         groups=groups,
         time=time,
     )
-    check_confidence(confidence)
     rows = read_rows(X, y, is_class_model(model))
     if method == "oob":
         run, predictions, notes = _out_of_bag(model, rows)

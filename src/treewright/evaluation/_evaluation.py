@@ -10,12 +10,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from treewright.arguments import checked
 from treewright.errors import ParameterError, suggest
 from treewright.evaluation import _tables
 from treewright.evaluation._costs import positive_code, read_costs
 from treewright.evaluation._figures import FIGURES, figure_values, intervals
 from treewright.evaluation._folds import FoldRun
-from treewright.evaluation._intervals import Interval, Proportion, check_confidence
+from treewright.evaluation._intervals import Interval, Proportion
 from treewright.evaluation._intervals import check_method as check_interval
 from treewright.evaluation._predictions import Predictions
 from treewright.evaluation._words import class_words, number_words
@@ -85,6 +86,7 @@ class Evaluation:
     run: FoldRun | None = field(default=None)
 
     @classmethod
+    @checked()
     def from_confusion(
         cls,
         matrix: Any,
@@ -370,7 +372,6 @@ def make_evaluation(
     run: FoldRun | None = None,
 ) -> Evaluation:
     """Check what users pass and put an evaluation together."""
-    check_confidence(confidence)
     check_interval(interval)
     labels = tuple(classes)
     if confusion is None:

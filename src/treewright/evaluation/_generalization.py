@@ -9,7 +9,7 @@ import numpy as np
 
 from treewright.arguments import checked
 from treewright.errors import ParameterError
-from treewright.evaluation._intervals import check_confidence, proportion_interval
+from treewright.evaluation._intervals import proportion_interval
 from treewright.pruning import pessimistic_error
 from treewright.tree.show.tables import as_frame, html_table, text_table
 
@@ -136,8 +136,6 @@ def generalization_error(
         raise ParameterError(
             f'method must be "optimistic", "pessimistic" or "validation", got {method!r}.'
         )
-    if not penalty >= 0:
-        raise ParameterError(f"penalty must be at least 0, got {penalty!r}; use 0.5.")
     errors, leaves, n = _training(tree)
     if method == "validation":
         return _validated(tree, X, y, leaves, confidence)
@@ -184,7 +182,6 @@ def _validated(tree: Any, X: Any, y: Any, leaves: int, confidence: float) -> Gen
             'method="validation" needs a fitted estimator and rows that did not train it; pass '
             "X and y."
         )
-    check_confidence(confidence)
     from treewright.evaluation._evaluate import evaluate
 
     found = evaluate(tree, X, y, confidence=confidence)

@@ -7,15 +7,14 @@ ends (Brown, Cai and DasGupta 2001, Statistical Science 16).
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from treewright.arguments import Allowed, checked, number
+from treewright.arguments import ROWS, Allowed, checked, number
 from treewright.errors import ParameterError
 
-__all__ = ["Interval", "Proportion", "accuracy_interval", "check_confidence", "proportion_interval"]
+__all__ = ["Interval", "Proportion", "accuracy_interval", "proportion_interval"]
 
 Proportion = Literal["wilson", "wald", "clopper-pearson"]
 
@@ -44,10 +43,7 @@ class Interval(NamedTuple):
     method: str
 
 
-@checked(
-    successes=Allowed("a number of rows", number(0).holds, float),
-    n=Allowed("a number of rows", number(0).holds, float),
-)
+@checked(successes=Allowed("a number of rows", number(0).holds, float), n=ROWS)
 def accuracy_interval(
     successes: float, n: float, method: Proportion = "wilson", confidence: float = 0.95
 ) -> tuple[float, float]:
@@ -77,13 +73,7 @@ def accuracy_interval(
     >>> f"{low:.3f} … {high:.3f}"
     '0.722 … 0.878'
     """
-    check_confidence(confidence)
-    for name, value in (("successes", successes), ("n", n)):
-        if not isinstance(value, Real):
-            raise ParameterError(f"{name} must be a number of rows, got {value!r}; pass a count.")
-    if not n > 0 or not np.isfinite(n):
-        raise ParameterError(f"n must be a positive number of rows, got {n!r}; pass their count.")
-    if not 0 <= successes <= n:
+    if successes > n:
         raise ParameterError(
             f"successes must lie between 0 and n = {n:g}, got {successes!r}; "
             "pass a count of rows, not a share."
@@ -124,12 +114,4 @@ def check_method(method: str) -> None:
         raise ParameterError(
             f"The interval of a proportion must be one of {', '.join(get_args(Proportion))}, "
             f"got {method!r}; take 'wilson'."
-        )
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is no share."""
-    if not isinstance(confidence, float | int) or not 0 < confidence < 1:
-        raise ParameterError(
-            f"confidence must be a share between 0 and 1, got {confidence!r}; use 0.95."
         )

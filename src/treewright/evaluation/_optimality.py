@@ -257,8 +257,7 @@ def optimality_gap(
     if given.schema.target is None:
         raise ParameterError("tree must have a target, got one without; grow it by an estimator.")
     training = _training(given, X, y, sample_weight, costs_of)
-    depth = given.depth if max_depth is None else _checked_depth(max_depth)
-    depth = min(depth, DEEPEST)
+    depth = min(given.depth if max_depth is None else max_depth, DEEPEST)
     chooser, proof = find_tree(
         training,
         max_depth=depth,
@@ -342,15 +341,6 @@ def _why_outside(tree: Tree, training: Training, max_depth: int) -> str:
                 else "rows with gaps end at a node or go down several branches"
             )
     return ""
-
-
-def _checked_depth(max_depth: Any) -> int:
-    if not isinstance(max_depth, int | np.integer) or max_depth < 1:
-        raise ParameterError(
-            f"max_depth must be an integer from 1 on or None, got {max_depth!r}; "
-            "None takes the depth of the tree."
-        )
-    return int(max_depth)
 
 
 def _training(tree: Tree, X: Any, y: Any, sample_weight: Any, loss: Any) -> Training:

@@ -61,7 +61,7 @@ def make_splits(
     n = len(rows)
     if not isinstance(folds, int | np.integer):
         return _given(folds, rows, groups)
-    _check_numbers(int(folds), repeats, test_size, n, method)
+    _check_numbers(int(folds), test_size, n, method)
     if time is not None and time is not False:
         return _by_time(rows, time, int(folds), method, test_size)
     if stratify and rows.codes is None:
@@ -142,7 +142,7 @@ def check_options(method: str, **given: Any) -> None:
         raise ParameterError(f"{name} does nothing beside {which}; leave one of them out.")
 
 
-def _check_numbers(folds: int, repeats: int, test_size: float, n: int, method: str) -> None:
+def _check_numbers(folds: int, test_size: float, n: int, method: str) -> None:
     if method in ("k-fold", "repeated"):
         if folds < 2:
             raise ParameterError(f"folds must be at least 2, got {folds}; use 10.")
@@ -151,8 +151,6 @@ def _check_numbers(folds: int, repeats: int, test_size: float, n: int, method: s
                 f"folds must not be more than the rows, got {folds} folds of {n} rows; use fewer "
                 "folds."
             )
-    if not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise ParameterError(f"repeats must be an integer of 1 or more, got {repeats!r}.")
     if method == "holdout" and not 0 < test_size < 1:
         raise ParameterError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
 
@@ -190,6 +188,8 @@ def _times(time: Any, n: int) -> NDArray[np.generic]:
 
 def _column(values: Any, n: int, name: str, **wishes: Any) -> Table:
     """One value for each row and no gaps, read as a feature is."""
+    if type(getattr(values, "dtype", None)).__name__ == "PeriodDtype":  # of pandas
+        values = getattr(values, "dt", values).to_timestamp()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TreewrightWarning)  # they are about features
         table = encode({name: values}, owner=name, **wishes)

@@ -22,7 +22,6 @@ from treewright.errors import ParameterError
 from treewright.evaluation._costs import positive_code, read_costs
 from treewright.evaluation._data import Rows, is_class_model, read_rows
 from treewright.evaluation._folds import Progress, Split, fit_and_ask, run_folds
-from treewright.evaluation._intervals import check_confidence
 from treewright.evaluation._names import choice
 from treewright.evaluation._scores import (
     default_metric,
@@ -129,13 +128,12 @@ def tune(
     3
     """
     rows = read_rows(X, y, is_class_model(model))
-    _check(model, grid, search, simplest_within, n_candidates)
+    _check(model, grid, search, simplest_within)
     if not isinstance(folds, int | np.integer) and not hasattr(folds, "split"):
         raise ParameterError(
             "folds must be a number or a splitter of scikit-learn, since they are made anew in "
             f"every outer fold, got {type(folds).__name__}."
         )
-    check_confidence(confidence)
     metric = default_metric(rows, metric, costs)
     random = check_random_state(random_state)
     seeds = [int(random.randint(np.iinfo(np.int32).max)) for _ in range(3)]
@@ -330,13 +328,10 @@ def _fresh(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: clone(value, safe=False) for name, value in parameters.items()}
 
 
-def _check(model: Any, grid: Any, search: str, within: Any, n_candidates: int) -> None:
+def _check(model: Any, grid: Any, search: str, within: Any) -> None:
     choice("search", search, list(SEARCHES))
     check_grid(grid, list(model.get_params()), search, type(model).__name__)
-    is_number = isinstance(within, int | float) and not isinstance(within, bool) and within >= 0
-    if within is not None and within != "1se" and not is_number:
+    if isinstance(within, str) and within != "1se":
         raise ParameterError(
             f'simplest_within must be "1se", a number of at least 0 or None, got {within!r}.'
         )
-    if not isinstance(n_candidates, int) or n_candidates < 1:
-        raise ParameterError(f"n_candidates must be an integer of 1 or more, got {n_candidates!r}.")

@@ -189,7 +189,7 @@ def partial_dependence(
     *,
     grid: int = 20,
     max_rows: int | None = 500,
-    random_state: int = 0,
+    random_state: Any = 0,
 ) -> Dependence:
     """How the answer changes with one feature, or with two, all else as it is.
 
@@ -205,7 +205,7 @@ def partial_dependence(
         Most values of a number to try (quantiles); categories are all tried.
     max_rows : int, default=500
         Rows to use, drawn at random where there are more; None for all.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of that draw.
 
     Returns
@@ -224,8 +224,6 @@ def partial_dependence(
     >>> found.grid[0]
     ('female', 'male')
     """
-    if grid < 2:
-        raise ParameterError(f"grid must be at least 2, got {grid}.")
     asked = Asked(model, X)
     wanted = features if isinstance(features, list | tuple) else [features]
     if not 1 <= len(wanted) <= 2:

@@ -152,7 +152,7 @@ def importances(
     loss: Loss = "auto",
     n_repeats: int = 10,
     level: float = 0.95,
-    random_state: int = 0,
+    random_state: Any = 0,
 ) -> Importances:
     """Permutation importances of any model, with intervals.
 
@@ -169,7 +169,7 @@ def importances(
         Shuffles of each feature.
     level : float, default=0.95
         Confidence of the intervals.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the shuffles.
 
     Returns

@@ -248,7 +248,7 @@ class SurrogateTree:
 
 @checked(random_state=SEED)
 def surrogate_tree(
-    model: Any, X: Any, *, max_depth: int = 4, n_folds: int = 5, random_state: int = 0
+    model: Any, X: Any, *, max_depth: int = 4, n_folds: int = 5, random_state: Any = 0
 ) -> SurrogateTree:
     """A CART tree fitted to what a model says, with its fidelity on rows held out.
 
@@ -262,7 +262,7 @@ def surrogate_tree(
         Depth of the surrogate; the fidelity of smaller depths is told as well.
     n_folds : int, default=5
         Folds for the fidelity.
-    random_state : int, default=0
+    random_state : int, RandomState or None, default=0
         Seed of the folds.
 
     Returns
@@ -286,10 +286,9 @@ def surrogate_tree(
 
     asked = Asked(model, X)
     table = asked.table
-    if max_depth < 1 or not 2 <= n_folds <= table.n_rows:
+    if n_folds > table.n_rows:
         raise ParameterError(
-            "max_depth must be at least 1 and n_folds lie between 2 and the number of rows, got "
-            f"{max_depth} and {n_folds}."
+            f"n_folds must be at most the number of rows, {table.n_rows}, got {n_folds}."
         )
     said = asked.labels(table)
     kind: Any = CARTClassifier if asked.is_classifier else CARTRegressor

@@ -24,7 +24,6 @@ from treewright.tree.tree import Tree
 __all__ = [
     "Cheapest",
     "cheapest",
-    "check_number",
     "child_sums",
     "cut",
     "ended_here",
@@ -178,18 +177,3 @@ def need_classes(tree: Tree, method: str, instead: str = "cost_complexity") -> N
             f"{method} counts training errors, so it needs a classification tree, got a "
             f"regression tree; use {instead}."
         )
-
-
-def check_number(
-    name: str, value: Any, low: float, high: float = np.inf, *, open_low: bool = False, hint: str
-) -> float:
-    """A finite number within its bounds; ``hint`` says what to use instead."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (low < number if open_low else low <= number) or not number <= high:
-        least = f"above {low:g}" if open_low else f"not below {low:g}"
-        most = "" if np.isinf(high) else f" and not above {high:g}"
-        raise ParameterError(f"{name} must be a number {least}{most}, got {value!r}; {hint}.")
-    return number

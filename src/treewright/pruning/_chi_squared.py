@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.arguments import checked
-from treewright.pruning._bottom_up import check_number
 from treewright.pruning._critical_value import keep_above
 from treewright.tree.growing.significance import split_p_values
 from treewright.tree.of_model import tree_of
@@ -55,7 +54,6 @@ def chi_squared(tree: Tree, alpha: float = 0.05, *, corrections: bool = True) ->
     4
     """
     tree = tree_of(tree)
-    check_number("alpha", alpha, 0.0, 1.0, hint="0.05 is usual, smaller values prune more")
     p = split_p_values(tree, corrections=corrections)
     test = "chi-squared" if len(tree.label) else "F"
     words = f"p of the {test} test of branch against target is above {alpha:g}, here and below"

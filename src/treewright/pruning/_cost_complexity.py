@@ -65,11 +65,11 @@ def cost_complexity(
         )
     if ccp_alpha is not None:
         sequence = pruning_sequence(tree, risk, "exact")
-        alpha = _check_price("ccp_alpha", ccp_alpha)
+        alpha = ccp_alpha
     else:
         assert cp is not None
         sequence = pruning_sequence(tree, risk, "rpart")
-        alpha = _check_price("cp", cp) * abs(sequence.root_risk)
+        alpha = cp * abs(sequence.root_risk)
     return prune_sequence(tree, sequence, alpha)
 
 
@@ -87,9 +87,3 @@ def prune_sequence(
         words += "; most splits that cannot pay were not even grown"
     mask = sequence.collapsed(alpha)
     return cut(tree, mask, "cost complexity", words, best.below, as_leaf, best.n_leaves)
-
-
-def _check_price(name: str, value: float) -> float:
-    if not value >= 0:
-        raise ParameterError(f"{name} must be a number not below 0, got {value!r}; 0 keeps most.")
-    return float(value)

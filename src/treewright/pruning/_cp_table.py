@@ -241,7 +241,5 @@ def cp_table(tree: Tree, cp: float = 0.0, risk: Risk = "error") -> CpTable:
     2 0.1      2       0.4
     3 0.0      6       0.0
     """
-    if not cp >= 0:
-        raise ParameterError(f"cp must be a number not below 0, got {cp!r}; 0 shows all rows.")
     sequence = pruning_sequence(tree, risk, "rpart")
     return CpTable.from_sequence(sequence.above(cp * abs(sequence.root_risk)))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from treewright.arguments import checked
 from treewright.errors import ParameterError
 from treewright.kernels.prune import subtree_sums
-from treewright.pruning._bottom_up import TIE, check_number, cut
+from treewright.pruning._bottom_up import TIE, cut
 from treewright.tree.collapse import below_any
 from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
@@ -68,7 +68,6 @@ def critical_value(tree: Tree, t: float, *, measure: Measure = "gain") -> Tree:
     if measure not in MEASURES:
         known = ", ".join(f'"{name}"' for name in MEASURES)
         raise ParameterError(f"measure must be one of {known}, got {measure!r}.")
-    check_number("t", t, 0.0, hint="0 cuts nothing that gains")
     value = np.where(tree.is_leaf, 0.0, MEASURES[measure](tree))
     reaches = value >= t - TIE * max(1.0, value.max(initial=0.0))
     words = f"no {measure.replace('_', ' ')} at the node or below reaches {t:g}"

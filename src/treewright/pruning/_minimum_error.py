@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.arguments import checked
-from treewright.pruning._bottom_up import cheapest, check_number, cut, ended_here, need_classes
+from treewright.pruning._bottom_up import cheapest, cut, ended_here, need_classes
 from treewright.tree.of_model import tree_of
 from treewright.tree.tree import Tree
 
@@ -58,7 +58,6 @@ def minimum_error(tree: Tree, m: float = 2.0) -> Tree:
     [9, 7, 3]
     """
     tree = tree_of(tree)
-    check_number("m", m, 0.0, hint="2 is usual, larger values prune more")
     need_classes(tree, "minimum_error")
     n, label = tree.weight, tree.label
     right = tree.value[np.arange(tree.n_nodes), label]

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.arguments import checked, number
-from treewright.errors import ParameterError
+from treewright.arguments import ROWS, checked, number
 from treewright.kernels.prune import subtree_sums
 from treewright.pruning._bottom_up import (
     TIE,
     cheapest,
-    check_number,
     cut,
     ended_here,
     need_classes,
@@ -31,7 +29,7 @@ from treewright.tree.tree import Tree
 __all__ = ["pessimistic", "pessimistic_error"]
 
 
-@checked(errors=number(0), leaves=number(0), n=number(0))
+@checked(errors=number(0), leaves=number(0), n=ROWS)
 def pessimistic_error(errors: float, leaves: float, n: float, penalty: float = 0.5) -> float:
     """Pessimistic estimate of the error rate of a tree.
 
@@ -57,8 +55,6 @@ def pessimistic_error(errors: float, leaves: float, n: float, penalty: float = 0
     >>> pessimistic_error(errors=10, leaves=30, n=1000)
     0.025
     """
-    if not n > 0:
-        raise ParameterError(f"n must be a positive number of rows, got {n!r}; pass their count.")
     return (errors + penalty * leaves) / n
 
 
@@ -99,7 +95,6 @@ def pessimistic(tree: Tree, penalty: float = 0.5, *, standard_error: bool = Fals
     (7, 4)
     """
     tree = tree_of(tree)
-    check_number("penalty", penalty, 0.0, hint="use 0.5")
     need_classes(tree, "pessimistic")
     if standard_error:
         return _within_one_error(tree, penalty)

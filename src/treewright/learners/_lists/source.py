@@ -196,7 +196,7 @@ class _Survey:
             seen = self._seen.get(name)
             kind = self._schema.field(name).type
             if seen is None:
-                columns[name] = pa.array([0] * longest).cast(kind)
+                columns[name] = pa.nulls(longest, kind)
             else:
                 places = pa.array(np.minimum(np.arange(longest), len(seen) - 1))
                 columns[name] = (
