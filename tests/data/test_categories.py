@@ -88,6 +88,7 @@ def test_names_are_listed_shortly() -> None:
     assert listed(["a"], "column") == "column 'a'"
     assert listed(["a", "b"], "column") == "columns 'a', 'b'"
     assert listed(list("abcdefg")) == "'a', 'b', 'c', 'd', 'e' and 2 more"
+    assert len(listed(["x" * 10_000] * 9)) < 500
 
 
 def test_categories_beyond_64_bits_are_floats_or_refused():

@@ -148,7 +148,7 @@ def onnx(model: Any, rows: list[list[Any]], folder: Path) -> Said:
 
 def _onnx_column(kind: str, column: Any) -> np.ndarray:
     if kind == "tensor(string)":
-        return np.array([["<gap>" if v is None else v] for v in column], object)
+        return np.array([["<gap>" if v is None else str(v)] for v in column], object)
     return np.array([[np.nan if v is None else float(v)] for v in column])
 
 

@@ -247,6 +247,96 @@ def test_integers_that_a_language_would_round_are_refused(form):
     assert "9007199254740993" in str(tw.export(model, format="c"))
 
 
+DAYS = ["2020-01-01", "2021-05-04"]
+FRACTIONS = [0.1, -2.5, 1e46, -1e235, 1e-57, -5e-324]
+TRAINED = {
+    "booleans": [False, True],
+    "numbers": [0, 1, 2.0, *FRACTIONS],
+    "whole numbers": [-1e17, 2.0**63],
+    "texts": ["a", "b", "0", "1", "True"],
+    "dates": pd.to_datetime(DAYS),
+}
+ASKED = [[False, True], [0, 1], [0.0, 1.0], FRACTIONS, [-1e17, 2.0**63], ["a", "0", "True", *DAYS]]
+"""Columns of one type each, as a database has them."""
+
+
+@pytest.mark.parametrize("language", ["python", "c", "javascript", "sqlite", "duckdb", "onnx"])
+@pytest.mark.parametrize("trained", TRAINED)
+def test_a_category_is_known_by_its_value_not_by_its_type(trained, language, tmp_path):
+    needed = {"onnx": ["onnx", "onnxruntime"], "duckdb": ["duckdb"]}
+    for module in needed.get(language, ()):
+        pytest.importorskip(module)
+    program = {"c": "gcc", "javascript": "node"}.get(language)
+    if program and shutil.which(program) is None:
+        pytest.skip(f"{program} is not here")
+    values = list(TRAINED[trained])
+    X = pd.DataFrame({"x": values * 4})
+    model = tw.CARTRegressor(categorical_features=["x"]).fit(X, list(range(len(values))) * 4)
+    if language in ("onnx", "javascript") and trained == "whole numbers":
+        with pytest.raises(ParameterError, match="has integers up to"):
+            tw.export(model, format=language)
+        return
+    is_text = trained in ("texts", "dates")
+    columns = [column for column in ASKED if isinstance(column[0], str) == is_text]
+    if language not in ("sqlite", "duckdb"):
+        columns = [[value for column in columns for value in column]]
+    for column in columns:
+        case = zoo.Case(model, pd.DataFrame({"x": pd.Series(column, dtype=object)}))
+        if language == "javascript":
+            check(run.node([(model, case.rows)], tmp_path)[0], case)
+        else:
+            check(getattr(run, language)(model, case.rows, tmp_path), case)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not here")
+def test_c_reads_a_number_however_it_is_written(tmp_path):
+    library = run.compiled(
+        tw.CARTClassifier(categorical_features=["flag", "id", "name"]).fit(
+            {"flag": [False, True] * 2, "id": [2**53, 2**53 + 1] * 2, "name": ["1", "true"] * 2},
+            ["x", "y"] * 2,
+        ),
+        tmp_path,
+    )
+    library.model_code.restype = ctypes.c_double
+
+    def code(place: int, text: str) -> float | None:
+        found = library.model_code(place, text.encode())
+        return None if np.isnan(found) else found
+
+    assert [code(0, t) for t in ("True", "true", "1", "1.0", "1e0", "+1")] == [1] * 6
+    assert [code(0, t) for t in ("False", "0", "-0.0")] == [0] * 3
+    assert [code(0, t) for t in ("", "2", "nan", "inf", "1 ", "1,0", "yes")] == [None] * 7
+    assert [code(1, t) for t in (str(2**53), str(2**53 + 1), f"{2.0**53}")] == [0, 1, 0]
+    assert [code(1, t) for t in (str(2**53 + 2), str(2**53 - 1))] == [None] * 2
+    assert [code(2, t) for t in ("1", "true", "1.0", "True")] == [0, 1, None, None]
+
+
+def test_a_number_and_a_text_that_a_language_cannot_tell_apart_are_refused():
+    X = pd.DataFrame({"x": pd.Categorical([1, "1"] * 4, [1, "1"])})
+    model = tw.CARTRegressor().fit(X, [10.0, 20.0] * 4)
+    for format, title in {"c": "C", "sql": "SQL", "pmml": "PMML", "excel": "Excel"}.items():
+        with pytest.raises(ParameterError, match=f"{title} reads categories as text, but .* 'x'"):
+            tw.export(model, format=format)
+    assert run.python(model, [[1], ["1"]], Path()).numbers.ravel().tolist() == [10.0, 20.0]
+
+
+def test_a_sheet_reads_true_and_one_as_the_same_category():
+    text = str(
+        tw.export(tw.CARTClassifier().fit({"x": [True, False] * 4}, [1, 0] * 4), format="excel")
+    )
+    assert "OR(A2=TRUE,A2=1)" in text or "OR(A2=FALSE,A2=0)" in text
+
+
+@pytest.mark.parametrize("value", ["only", True])
+def test_onnx_takes_anything_in_a_column_whose_training_had_no_category(value, tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    X = pd.DataFrame({"x": pd.Series([value, None, None], dtype=object), "n": [0.0, 1.0, 2.0]})
+    model = tw.SPRINTClassifier().fit(X, ["a", "b", "c"], sample_weight=[0.0, 1.0, 1.0])
+    case = zoo.Case(model, X)
+    check(run.onnx(model, case.rows, tmp_path), case)
+
+
 @pytest.mark.filterwarnings("ignore::treewright.errors.ConversionWarning")
 @pytest.mark.parametrize("language", ["python", "sqlite"])
 def test_dates_and_times_are_days_to_an_export(language, tmp_path):

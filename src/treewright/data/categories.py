@@ -13,6 +13,7 @@ import datetime
 import difflib
 import math
 import numbers
+import reprlib
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -130,11 +131,15 @@ def infinity_error(names: Sequence[str]) -> DataError:
 
 
 def listed(names: Sequence[Any], noun: str = "", most: int = 5) -> str:
-    """``'a', 'b' and 3 more``, after the noun in its right number."""
-    shown = ", ".join(repr(name) for name in names[:most])
+    """``'a', 'b' and 3 more``, after the noun in its right number; long names lose their middle."""
+    shown = ", ".join(_SHORT.repr(name) for name in names[:most])
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     plural = "s" if len(names) > 1 else ""
     return f"{noun}{plural} {shown}{rest}" if noun else f"{shown}{rest}"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 def repeats_error(names: Sequence[Any]) -> DataError:
@@ -243,7 +248,7 @@ def _check_strange(
         held, trained = ("text", "numbers") if isinstance(alien[0], str) else ("numbers", "text")
         raise SchemaError(
             f"Column {name!r} must hold {trained} as in training, "
-            f"but holds {held} such as {alien[0]!r}; convert it."
+            f"but holds {held} such as {_SHORT.repr(alien[0])}; convert it."
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -69,6 +69,7 @@ TABLES = {
     "programs": "tw_program",
     "starts": "double",
     "costs": "double",
+    "known": "tw_known_number",
 }
 
 
@@ -83,8 +84,10 @@ def write_c(program: Program, *, name: str = "model") -> str:
         Prefix of the public names.
     """
     name = identifier(name)
+    program.check_texts("C")
     pools = _Pools(program)
     pools.add_program(program)
+    pools.extend("known", _known(program))
     tables = "\n".join([pools.limits(), *pools.tables(), pools.straight(), _categories(program)])
     body = runtime("evaluate.c").replace("@TABLES@", tables).replace("@NAME@", name)
     return _head(program, name) + body
@@ -95,11 +98,12 @@ def _head(program: Program, name: str) -> str:
     inputs = _texts(f.name for f in program.inputs)
     what = "the place of the class in " + name + "_classes" if program.decide else "0"
     lines = [
-        "/* A model made by treewright. C99, needs <math.h> and <string.h>.",
+        "/* A model made by treewright. C99, needs <math.h>, <stdlib.h> and <string.h>.",
         "",
         f"   int {name}_predict(const double *x, double *numbers);",
         f"       x: {n} values in the order of {name}_inputs; NAN is a gap. A category is the",
-        f"       code that {name}_code(place, text) gives, NAN for one that is not known.",
+        f"       code that {name}_code(place, text) gives, NAN for one that is not known. Where",
+        "       categories are numbers, 1, 1.0 and 1e0 are one, as are true and 1, false and 0.",
         f"       numbers: room for {numbers}: "
         + ("probabilities of the classes." if program.decide else "what is predicted."),
         f"       Returns {what}. */",
@@ -113,6 +117,7 @@ def _head(program: Program, name: str) -> str:
         "#pragma fp_contract (off)",
         "#endif",
         "#include <math.h>",
+        "#include <stdlib.h>",
         "#include <string.h>",
         "",
         f"const char *const {name}_inputs[{max(n, 1)}] = {{{inputs}}};",
@@ -142,6 +147,14 @@ def _categories(program: Program) -> str:
         f"static const char *const tw_categories[{len(texts)}] = "
         f"{{{_wrapped(map(c_text, texts))}}};\n"
     )
+
+
+def _known(program: Program) -> Iterator[tuple[float, int, int]]:
+    """Categories that are numbers: value, input and code; without integers that are no double."""
+    for i, feature in enumerate(program.inputs):
+        for code, category in enumerate(feature.categories):
+            if not isinstance(category, str) and float(category) == category:
+                yield float(category), i, code
 
 
 def _wrapped(items: Iterable[str]) -> str:
@@ -181,7 +194,7 @@ class _Pools:
         """Sizes of the arrays that the evaluator keeps."""
         return (
             f"enum {{ TW_STACK = {self.stack}, TW_WIDTH = {self.width + 2}, "
-            f"TW_PARTS = {self.n_parts} }};"
+            f"TW_PARTS = {self.n_parts}, TW_KNOWN = {len(self.pool['known'])} }};"
         )
 
     def tables(self) -> Iterable[str]:

@@ -41,6 +41,7 @@ def write_excel(program: Program, *, row: int = 2) -> str:
         Number of the row that the formulas are for.
     """
     program.check_integers(10**DIGITS, "Excel")
+    program.check_texts("Excel")
     words = _ExcelWords(program, row)
     answer = Formulas(words, program).answer(program)
     names = [f.name for f in program.inputs]
@@ -187,6 +188,8 @@ class _ExcelWords:
         cell = self._cell(feature)
         if isinstance(category, str):
             return f"EXACT({cell},{excel_text(category)})"
+        if category in (0, 1):  # TRUE is not 1 to a sheet
+            return f"OR({cell}={str(bool(category)).upper()},{cell}={int(category)})"
         return f"{cell}={self.literal(category)}"
 
     def member(self, feature: int, codes: Sequence[int]) -> str:

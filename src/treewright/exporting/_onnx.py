@@ -1,9 +1,9 @@
 """ONNX: a model for onnxruntime and its like, in doubles throughout.
 
 Where all inputs are numbers there is one input ``X`` of shape (rows, inputs), NaN at a gap. Else
-every column is an input of its own, of shape (rows, 1): text for categories of text, doubles for
-the rest; a text that is no category is a gap. Outputs are ``label`` and ``probabilities``, or
-``prediction``.
+every column is an input of its own, of shape (rows, 1): text for categories of text, and where
+training saw none, doubles for the rest; a text that is no category is a gap. Outputs are ``label``
+and ``probabilities``, or ``prediction``.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ def _read_inputs(graph: Graph, program: Program) -> tuple[list[Any], str]:
                 f"ONNX has columns of one type, but the categories of {feature.name!r} are text "
                 "and numbers; make them text."
             )
-        is_text = families == {True}
+        # of a column without categories nothing is known: text can hold whatever it may have
+        is_text = feature.is_categorical and False not in families
         kind = kinds.STRING if is_text else kinds.DOUBLE
         inputs.append(helper.make_tensor_value_info(name, kind, ["rows", 1]))
         columns.append(_codes(graph, name, feature.categories, is_text))
@@ -128,8 +129,8 @@ def _codes(graph: Graph, name: str, categories: tuple[Any, ...], is_text: bool) 
             "LabelEncoder",
             name,
             domain="ai.onnx.ml",
-            keys_strings=list(categories),
-            values_int64s=list(range(len(categories))),
+            keys_strings=list(categories) or [""],  # at least one is asked for
+            values_int64s=list(range(len(categories))) or [-1],
             default_int64=-1,
         )
         code = graph.double(code)

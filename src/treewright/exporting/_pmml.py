@@ -36,6 +36,7 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 def write_pmml(program: Program) -> str:
     """The XML of a PMML document."""
     program.check_integers(MOST_WHOLE, "PMML")
+    program.check_texts("PMML")
     writer = _Writer(program)
     header = element(
         "Header",

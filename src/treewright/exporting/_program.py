@@ -9,6 +9,7 @@ few words and no learner; :mod:`treewright.exporting._build` knows the learners.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -320,6 +321,17 @@ class Program:
                 raise ParameterError(
                     f"{language} has integers up to {most}, but a category or class of the model "
                     f"is {value}; make that column text, or export to another format."
+                )
+
+    def check_texts(self, language: str) -> None:
+        """Raise where two categories of a column are one to a language that reads them as text."""
+        for feature in self.inputs:
+            texts = Counter(map(str, feature.categories))
+            if alike := [text for text, count in texts.items() if count > 1]:
+                raise ParameterError(
+                    f"{language} reads categories as text, but column {feature.name!r} has the "
+                    f"number and the text {alike[0]}; make that column text, or export to another "
+                    "format."
                 )
 
     def trees(self) -> Iterator[TreePart]:

@@ -47,6 +47,7 @@ def write_sql(
     if dialect not in DIALECTS:
         raise ParameterError(f"sql has no dialect {dialect!r}.{suggest(dialect, list(DIALECTS))}")
     _check_names([f.name for f in program.inputs], dialect)
+    program.check_texts("SQL")
     words = _SqlWords(program, dialect)
     answer = Formulas(words, program).answer(program)
     columns = [sql_name(name) for name in [*keep, *(f.name for f in program.inputs)]]

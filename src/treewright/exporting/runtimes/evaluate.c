@@ -10,6 +10,8 @@ typedef struct { int begin, end, value; double vote; } tw_rule;
 /* role: 0 value, 1 category, 2 gap */
 typedef struct { double fill; int feature, role, code; } tw_predictor;
 typedef struct { double knot; int predictor, kind; } tw_factor;
+/* A category that is a number, with its input and code. */
+typedef struct { double value; int input, code; } tw_known_number;
 /* kind: 0 trees of cuts, 1 tree, 2 rules, 3 terms, 4 program, 5 trees of cuts as code */
 typedef struct { int kind, index, count, column, width, flag, extra; double on, off; } tw_part;
 /* combine: 0 sum, 1 mean, 2 median; finish: 0 none, 1 affine, 2 shares, 3 softmax, 4 logistic,
@@ -321,10 +323,27 @@ static int tw_run(int index, const double *x, double *numbers) {
   return label;
 }
 
+/* A text as a number, NAN if it is none, or one of so many digits that a double may round it. */
+static double tw_read(const char *text) {
+  char *end;
+  double value;
+  if (strcmp(text, "True") == 0 || strcmp(text, "true") == 0) return 1.0;
+  if (strcmp(text, "False") == 0 || strcmp(text, "false") == 0) return 0.0;
+  value = strtod(text, &end);
+  if (end == text || *end != '\0') return NAN;
+  if (fabs(value) >= 9007199254740992.0 && text[strspn(text, "+-0123456789")] == '\0') return NAN;
+  return value;
+}
+
 double @NAME@_code(int input, const char *category) {
+  double value;
   int i;
   for (i = tw_category_offset[input]; i < tw_category_offset[input + 1]; ++i) {
     if (strcmp(tw_categories[i], category) == 0) return i - tw_category_offset[input];
+  }
+  value = tw_read(category);
+  for (i = 0; i < TW_KNOWN; ++i) {
+    if (tw_known[i].input == input && tw_known[i].value == value) return tw_known[i].code;
   }
   return NAN;
 }
