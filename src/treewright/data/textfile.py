@@ -120,7 +120,8 @@ def read_utf8(path: Path, encoding: str = "utf-8") -> bytes:
 def no_formula(cell: Any) -> Any:
     """A cell of a table that is written: text that a spreadsheet takes for a formula is marked.
 
-    The mark is an apostrophe, as people type it; signs alone, numbers and telephone numbers stay as they are.
+    The mark is an apostrophe, as people type it; signs alone, numbers and telephone numbers stay
+    as they are.
 
     Examples
     --------
