@@ -22,7 +22,7 @@ from treewright.errors import DataError, ParameterError
 __all__ = ["file_error", "line_at", "no_formula", "read_bytes", "read_utf8"]
 
 _CHUNK = 1 << 20
-_FORMULA = re.compile(r"[=@|'\t\r]|[+-](?!$|[\d.,]+$)")
+_FORMULA = re.compile(r"[=@|'\t\r]|[+-](?!$|[\d., %]+$)")
 
 
 def file_error(path: Path, problem: str, way_out: str, line: int | None = None) -> DataError:
@@ -120,12 +120,13 @@ def read_utf8(path: Path, encoding: str = "utf-8") -> bytes:
 def no_formula(cell: Any) -> Any:
     """A cell of a table that is written: text that a spreadsheet takes for a formula is marked.
 
-    The mark is an apostrophe, as people type it; signs alone and numbers stay as they are.
+    The mark is an apostrophe, as people type it; signs alone, numbers and telephone numbers stay
+    as they are.
 
     Examples
     --------
-    >>> [no_formula(cell) for cell in ("=1+1", "@here", "+", "-1.5", -1.5, "yes")]
-    ["'=1+1", "'@here", '+', '-1.5', -1.5, 'yes']
+    >>> [no_formula(cell) for cell in ("=1+1", "@here", "+", "-1.5", -1.5, "+49 30 1234")]
+    ["'=1+1", "'@here", '+', '-1.5', -1.5, '+49 30 1234']
     """
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
 

@@ -315,7 +315,7 @@ def _why_outside(tree: Tree, training: Training, max_depth: int) -> str:
     """What keeps a tree from being one of those that are searched, on these rows."""
     inner = ~tree.is_leaf
     if tree.depth > max_depth:
-        return f"it has more than {max_depth} levels"
+        return f"it is {tree.depth} levels deep"
     if np.any(tree.splits.kind[inner] == SplitKind.LINEAR):
         return "its tests are of several columns"
     if np.any(tree.n_children[inner] > 2):

@@ -119,9 +119,8 @@ class _SqlWords:
 
     yes, no = "1 = 1", "1 = 0"
     most = sys.maxsize
-    deepest: int | None = (
-        75  # SQLite's parser remembers 100 words, of which some are around a choice
-    )
+    # SQLite's parser remembers 100 words, of which some are around a choice.
+    deepest: int | None = 75
 
     def __init__(self, program: Program, dialect: str) -> None:
         self.inputs = program.inputs

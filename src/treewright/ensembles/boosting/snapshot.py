@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 from functools import partial
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -44,21 +44,35 @@ def fingerprint(estimator: Any, seed: int, rate: float, learn: Any, aside: Any) 
 _FIXED = (FunctionType, partial, int, float, str, bytes, tuple, frozenset)
 
 
-def _told(value: Any) -> str:
+def _told(value: Any, callers: tuple[Any, ...] = ()) -> str:
     """What tells a value from others, in every process: the code of functions, no addresses."""
     parts: Iterable[Any] = ()
     if isinstance(value, FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        # neither the function itself, which may call itself, nor lists and objects that it fills
-        around = [each for each in cells if isinstance(each, _FIXED) and each is not value]
+        callers = (*callers, value)
+        cells = [_held(cell) for cell in value.__closure__ or ()]
+        # neither functions that call each other again, nor lists and objects that they fill
+        around = [
+            each
+            for each in cells
+            if isinstance(each, _FIXED) and not any(each is one for one in callers)
+        ]
         parts = (value.__code__, value.__defaults__, value.__kwdefaults__, *around)
     elif isinstance(value, CodeType):
         parts, value = (value.co_code, value.co_names, *value.co_consts), value.co_name
     elif isinstance(value, partial):
         parts = (value.func, value.args, value.keywords)
     elif isinstance(value, frozenset):
-        parts, value = sorted(map(_told, value)), frozenset
-    return re.sub(" at 0x[0-9a-fA-F]+", "", repr(value)) + repr([_told(part) for part in parts])
+        parts, value = sorted(_told(each, callers) for each in value), frozenset
+    return re.sub(" at 0x[0-9a-fA-F]+", "", repr(value)) + repr(
+        [_told(part, callers) for part in parts]
+    )
+
+
+def _held(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing yet
+        return None
 
 
 def _columns(table: Any) -> tuple[Any, ...]:
