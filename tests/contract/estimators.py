@@ -255,7 +255,8 @@ def draws_rows(estimator: Any) -> bool:
         return bool(estimator.winnow)
     method = getattr(estimator, "method", None)
     if hasattr(estimator, "bootstrap"):
-        return estimator.bootstrap if method is None else method != "subspaces"
+        is_drawn = estimator.bootstrap or estimator.max_samples is not None
+        return is_drawn if method is None else method != "subspaces"
     if name.startswith("AdaBoost"):
         return bool(method == "resample")
     if is_booster(estimator):
