@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pruning.arbitrary_trees import CLASSES, NUMBER, break_splits, make_tree
+from treewright import CARTRegressor
 from treewright.data.schema import Feature, Schema
 from treewright.data.table import Table
 from treewright.errors import ParameterError
@@ -122,6 +123,17 @@ def test_the_root_of_a_regression_has_an_error_a_little_above_one():
     assert result.error[-1] == pytest.approx(held_out.sum() / total)
     assert result.std[-1] == pytest.approx(held_out.std() * np.sqrt(60) / total)
     assert 1 < result.error[-1] < 1.2
+
+
+@pytest.mark.parametrize("scale", [2.0**300, 2.0**-300])
+def test_the_scale_of_a_target_changes_no_choice_and_no_relative_error(scale):
+    X = np.arange(40.0)[:, None]
+    y = np.where(X[:, 0] < 20, 1, 2) + np.random.default_rng(0).normal(size=40) * 0.4
+    settings = {"ccp_alpha": "cv", "rule": "1se", "cv": 3, "random_state": 0}
+    plain, moved = (CARTRegressor(**settings).fit(X, y * by) for by in (1.0, scale))
+    assert moved.tree_.n_leaves == plain.tree_.n_leaves == 2
+    np.testing.assert_array_equal(moved.cp_table_.xerror, plain.cp_table_.xerror)
+    np.testing.assert_array_equal(moved.cp_table_.xstd, plain.cp_table_.xstd)
 
 
 def test_class_losses_take_the_cost_of_the_true_row_and_the_predicted_column():

@@ -149,7 +149,7 @@ def cross_validated_errors(
         )
     first, second = total
     spread = np.sqrt(np.maximum(second - first**2 / weight_seen, 0.0))
-    scale = weight_seen * sequence.root_error
+    scale = weight_seen * (sequence.root_error * unit_of(sequence))
     with np.errstate(divide="ignore", invalid="ignore"):
         return CrossValidatedErrors(error=first / scale, std=spread / scale)
 
@@ -195,8 +195,18 @@ def representative_alphas(sequence: PruningSequence) -> NDArray[np.float64]:
     """Geometric mean of each step's alpha and the next; above the last stand ten root risks."""
     limit = max(10.0 * abs(sequence.root_risk), sequence.alphas[-1])  # costs may be negative
     following = np.append(sequence.alphas[1:], limit)
-    means: NDArray[np.float64] = np.sqrt(sequence.alphas * following)
+    unit = unit_of(sequence)
+    means: NDArray[np.float64] = np.sqrt((sequence.alphas * unit) * (following * unit)) / unit
     return means
+
+
+def unit_of(sequence: PruningSequence) -> float:
+    """The power of two that brings losses near one, so that no bit changes.
+
+    Squares of losses of targets around 1e100, which are squares themselves, would overflow.
+    """
+    exponent = int(np.frexp(sequence.root_error)[1])
+    return float(np.ldexp(1.0, -min(max(exponent, -1000), 1000)))
 
 
 def _fold_losses(
@@ -208,7 +218,7 @@ def _fold_losses(
     weight: NDArray[np.float64],
     loss: Loss,
 ) -> NDArray[np.float64]:
-    """Sums of w·l and w·l² over the held-out rows, for each step."""
+    """Sums of w·l and w·l² over the held-out rows, for each step; l in units of the root's."""
     node_alpha = pruning_sequence(tree, sequence.risk, sequence.rule).node_alpha
     factor = tree.schema.target.class_factor if tree.schema.target is not None else ()
     if len(factor):
@@ -220,6 +230,7 @@ def _fold_losses(
         nodes = reach(tree, table.take(part), node_alpha, alphas)
         losses = losses_of(loss, tree, nodes, part)
         part_weight = weight[start : start + step]
+        losses = losses * unit_of(sequence)
         sums[0] += part_weight @ losses
         sums[1] += part_weight @ losses**2
     return sums
