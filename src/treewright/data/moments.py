@@ -88,7 +88,7 @@ def _begins_as_moment(text: Any) -> bool:
         return bool(text.values) and re.match(_WRITTEN, text.values[0]) is not None
     import pyarrow.compute as pc
 
-    first = pc.index(text.is_valid(), True).as_py()
+    first = pc.index(text.is_valid(), True).as_py() if text.null_count else min(len(text), 1) - 1
     return first >= 0 and re.match(_WRITTEN, text[first].as_py()) is not None
 
 
