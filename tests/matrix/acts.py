@@ -213,6 +213,8 @@ ROW_COUNTERS = ("CART", "ExtraTrees", "Hunt", "ID3", "Oblique", "RandomForest", 
 def _counts_rows(model: Any) -> bool:
     """Whether a limit of rows, not of weight, is set."""
     limits = (getattr(model, "min_samples_leaf", 1), getattr(model, "min_samples_split", 2))
+    if getattr(model, "tree_method", "") == "exact" and hasattr(model, "learning_rate"):
+        return limits[0] != 1  # boosters grow the trees of CART then
     return type(model).__name__.startswith(ROW_COUNTERS) and limits != (1, 2)
 
 
