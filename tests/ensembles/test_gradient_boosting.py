@@ -633,3 +633,13 @@ def test_a_saved_booster_says_the_same(tmp_path: Path) -> None:
         assert_array_equal(loaded.predict(columns), model.predict(columns))
         assert loaded.n_iter_ == 6
         assert loaded.summary() == model.summary()
+
+
+def test_exact_trees_of_many_classes_answer_a_row_alone_as_among_others():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(120, 3)), np.arange(120) % 12
+    model = GradientBoostingClassifier(tree_method="exact", n_estimators=3, random_state=0)
+    together = model.fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(
+        np.vstack([model.predict_proba(row[None]) for row in X]), together
+    )

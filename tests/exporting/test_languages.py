@@ -596,3 +596,14 @@ def test_the_optimiser_of_onnxruntime_keeps_small_offsets_and_factors_near_one(s
         case = zoo.Case(model.fit(inputs, target), inputs)
         said = run.onnx(case.model, case.rows, tmp_path)
         assert_allclose(said.numbers, case.numbers, rtol=1e-14)
+
+
+def test_onnx_takes_tests_that_no_category_passes(tmp_path):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    X = pd.DataFrame({"x": [-1.5, 2.25, 2.25, 2.25]})
+    model = tw.GradientBoostingClassifier(
+        n_estimators=3, max_categories=1, categorical_features=["x"], random_state=0
+    )
+    case = zoo.Case(model.fit(X, ["a", "b", "c", "d"]), X)
+    check(run.onnx(case.model, case.rows, tmp_path), case)

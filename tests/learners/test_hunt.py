@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes, load_iris
 
-from treewright import CARTClassifier, CARTRegressor, HuntClassifier, HuntRegressor
+from treewright import CARTClassifier, CARTRegressor, HuntClassifier, HuntRegressor, ID3Classifier
 from treewright.datasets import load_play_tennis
 from treewright.errors import ModelFileError, ParameterError
 from treewright.tree.split import SplitKind
@@ -169,3 +169,26 @@ def test_gaps_may_make_a_branch_of_a_category_without_events() -> None:
     tree = HuntRegressor(criterion="poisson", nominal_split="multiway").fit(X, y).tree_
     assert tree.n_samples.tolist() == [9, 8, 1]
     assert tree.gain[0] == pytest.approx(0.10319036131919025, rel=1e-12)
+
+
+def test_shares_of_a_divided_row_add_up_to_one_at_most():
+    X = {
+        "a": [
+            "green",
+            "red",
+            "blue",
+            "green",
+            "red",
+            "green",
+            "red",
+            "green",
+            None,
+            "green",
+            "red",
+        ],
+        "b": [0.36, 0.31, 0.51, -3.0, 0.44, 0.28, 0.05, 2.95, 0.13, -1.23, 0.4],
+        "c": ["green", "green", None, None, "red", "green", "red", "red", "green", "red", "blue"],
+    }
+    y = ["yes"] * 3 + ["no"] + ["yes"] * 5 + ["no"] * 2
+    model = ID3Classifier(discretize="equal_width").fit(X, y)
+    assert model.predict_proba(X).max() == 1.0

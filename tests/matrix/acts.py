@@ -161,7 +161,9 @@ def repeated(case: Fitted) -> None:
     if not repeats_count(case.model, has_gaps) or len(case.data.y) > 80:
         return
     n = len(case.data.y)
-    weight = np.random.default_rng(n).integers(0, 4, n)
+    # costs are of all classes, also of those whose rows have no weight
+    least = int(_kind(case).startswith("CostSensitive"))
+    weight = np.random.default_rng(n).integers(least, 4, n)
     weight[weight.argmax()] = 3
     rows = np.repeat(np.arange(n), weight)
     # 1 must be there: counts are multiples of the smallest weight.

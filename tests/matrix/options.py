@@ -75,6 +75,8 @@ def draw_parameters(random: np.random.Generator, name: str, table: Description) 
     found = {p: value(random, p, constraints[p], name, table) for p in chosen}
     if "n_estimators" in constraints:
         found.setdefault("n_estimators", "4")
+    if name.startswith("Optimal") and {"max_cuts", "max_depth"} & set(found):
+        found.setdefault("time_limit", "2.0")  # what else there is to try takes hours
     if "random_state" in constraints:
         found.setdefault("random_state", "0")
     if "estimators" in constraints:

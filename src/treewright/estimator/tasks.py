@@ -63,7 +63,9 @@ class ClassificationMixin(ClassTarget):
         if is_collection(X):
             return self._lazily(X, "predict_proba")  # type: ignore[no-any-return]
         tree = self._fitted()
-        return node_values(tree, self._table(X), tree.probability, threads(self.n_jobs))
+        found = node_values(tree, self._table(X), tree.probability, threads(self.n_jobs))
+        # shares of a row that goes down several branches may add up to a little more than 1
+        return np.minimum(found, 1.0) if tree.is_fractional else found
 
     def _additive(self: Any) -> Additive:
         tree = self._fitted()

@@ -20,6 +20,7 @@ from treewright.tree.split import GAP_STOP, NO_CODE, SplitKind
 __all__ = ["any_tree", "fits_ensemble", "tests", "tree_ensemble", "weighted_sums"]
 
 LEQ, LT, MEMBER = 0, 1, 6
+NOTHING = -2.0  # a code that no category has
 Ints = NDArray[np.int64]
 
 
@@ -130,7 +131,8 @@ def _tests_of_tree(
     listed = []
     for node, branch in zip(inner[is_codes], yes_branch[is_codes], strict=True):
         codes = splits.node_codes(node)[splits.node_branches(node) == branch]
-        listed += [*codes.tolist(), np.nan]
+        # a list may not be empty: where only gaps and unknown categories are told apart, no code
+        listed += [*(codes.tolist() or [NOTHING]), np.nan]
     return found, np.array(listed, np.float64)
 
 

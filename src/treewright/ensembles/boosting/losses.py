@@ -237,7 +237,8 @@ def class_shares(codes: NDArray[Any], weight: Floats | None, n_classes: int) -> 
 
 def probabilities(score: Floats) -> Floats:
     """Class probabilities from scores, a row per row."""
-    return np.asarray(softmax(score, axis=1))
+    # row by row in memory: numpy's sum down columns has another order than that of a single row
+    return np.asarray(softmax(np.ascontiguousarray(score), axis=1))
 
 
 def multinomial_loss(score: Floats, codes: NDArray[Any]) -> Floats:
