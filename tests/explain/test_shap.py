@@ -264,3 +264,11 @@ def test_wrong_input_is_one_sentence():
 
     with pytest.raises(ParameterError, match="estimator of treewright"):
         shap_values(object(), X)
+
+
+def test_a_mean_of_members_that_add_up_scores_is_no_sum_of_trees():
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 3
+    booster = tw.GradientBoostingClassifier(n_estimators=2, random_state=0)
+    bagging = tw.BaggingClassifier(booster, n_estimators=3, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="these add up scores"):
+        bagging.shap_values(X)

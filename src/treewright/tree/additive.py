@@ -217,6 +217,12 @@ def mean_of(
             "shap_values needs members that say the same, but some give probabilities and "
             "others scores; explain the members of estimators_ one by one."
         )
+    if says == "score" and len(members) > 1:
+        raise ParameterError(
+            "shap_values needs members that are sums in what is averaged, but these add up scores, "
+            "of which probabilities or numbers are made before; explain the members of estimators_ "
+            "one by one."
+        )
     start = np.zeros(len(outputs))
     parts: list[Part] = []
     for k, member in enumerate(members):
