@@ -182,7 +182,9 @@ def repeated(case: Fitted) -> None:
 def repeats_count(model: Any, has_gaps: bool) -> bool:
     """Whether a row of weight two is two rows, as far as the guide promises it."""
     is_single = has_gaps and getattr(model, "variant", "") == "release8"
-    if is_single or type(model).__name__.startswith(("AdaBoost", "Hoeffding")):
+    if is_single or type(model).__name__.startswith(
+        ("AdaBoost", "Hoeffding", "OptimalTreeRegressor")
+    ):
         return False
     members = [getattr(model, name, None) for name in ("estimator", "base", "init")]
     members += [member for _, member in getattr(model, "estimators", None) or ()]
