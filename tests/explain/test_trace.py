@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris
 import treewright
 from treewright import CARTClassifier, CARTRegressor, HuntClassifier
 from treewright.datasets import load_cheat, load_play_tennis
-from treewright.errors import ParameterError
+from treewright.errors import DataError, ParameterError
 
 
 @pytest.fixture(scope="module")
@@ -174,3 +174,11 @@ def test_quinlans_learners_list_their_cuts_in_bits(name):
     best = cuts.loc[cuts["gain"].idxmax()]
     assert best["cut"] == pytest.approx(0.8)
     assert best["gain"] == pytest.approx(np.log2(3) - 2 / 3)
+
+
+def test_a_trace_of_other_classes_is_refused() -> None:
+    X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "b", "c", "c"]
+    model = CARTClassifier().fit(X, y, sample_weight=[1, 0, 1, 1])
+    for show in (lambda: model.trace(0, X, y), lambda: model.lesson(X, y)):
+        with pytest.raises(DataError, match="must hold the 2 classes of the fit, got 3"):
+            show()

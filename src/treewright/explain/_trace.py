@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from treewright.data.encode import encode
 from treewright.data.schema import Schema
 from treewright.data.table import Table
-from treewright.errors import ParameterError
+from treewright.errors import DataError, ParameterError
 from treewright.estimator.training import Training, read_training
 from treewright.explain._cuts import Cuts, score_cuts
 from treewright.explain._measures import Branch, Measures, branches_of, measures_of
@@ -403,6 +403,12 @@ def trace(estimator: Any, node: int, X: Any, y: Any, sample_weight: Any = None) 
     training = read_training(
         estimator, X, y, sample_weight, lambda kept: encode(X, schema=schema, rows=kept)
     )
+    if tree.schema.target is not None and training.target.classes != tree.schema.target.classes:
+        raise DataError(
+            f"y must hold the {len(tree.schema.target.classes)} classes of the fit, got "
+            f"{len(training.target.classes)}, or others; pass the training data, with their "
+            "weights."
+        )
     rows, here = _rows_at(tree, node, training)
     recipe = estimator._recipe(training)
     choose = recipe.choose
